@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"brabo.dev/runner/runner/failure"
+)
+
+// Exit codes that more than one command uses.
+const (
+	exitOK    = 0
+	exitFail  = 1
+	exitUsage = 2
+)
+
+// exitError carries the exit code of a command to main, with the error that the person sees; a nil Err has been
+// shown already.
+type exitError struct {
+	Code int
+	Err  error
+}
+
+func (e *exitError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit %d", e.Code)
+	}
+	return e.Err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.Err }
+
+// usageError is wrong use of the command line: exit 2.
+func usageError(err error) error { return &exitError{exitUsage, err} }
+
+// execute runs one command line and gives its exit code. It is what main and the script tests call.
+func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	return exitCode(root.ExecuteContext(ctx), errOut)
+}
+
+// exitCode shows err where it has not been shown, and maps it to the exit code.
+func exitCode(err error, errOut io.Writer) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitFail
+	var ee *exitError
+	if errors.As(err, &ee) {
+		code, err = ee.Code, ee.Err
+	} else if failure.Is(err, failure.Usage) {
+		code = exitUsage
+	}
+	if err != nil {
+		fmt.Fprintf(errOut, "runner: %v\n", err)
+	}
+	return code
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "runner",
+		Short:         "Run what people approved, on this machine, for AI agents",
+		Long:          rootLong,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, args[0])
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand()
+	return root
+}
+
+const rootLong = `runner is a local agent daemon. AI agents propose actions, people or their rules approve them, and runner
+executes what was approved on this machine, and answers every action with a result or a named failure.
+
+Start here: ` + "`runner demo`" + ` shows the whole loop without a server, an account or a configuration.`
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	text := fmt.Sprintf("there is no command %q", name)
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		text += fmt.Sprintf("; near it: %v", near)
+	}
+	return usageError(errors.New(text + "; see `runner help`"))
+}

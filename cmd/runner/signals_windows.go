@@ -1,0 +1,6 @@
+package main
+
+import "os"
+
+// stopSignals are the signals that ask for an orderly stop; a console's Ctrl-C and close arrive as Interrupt.
+func stopSignals() []os.Signal { return []os.Signal{os.Interrupt} }

@@ -1,0 +1,265 @@
+package failure
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Entry is what the catalogue knows about a name before anything has happened.
+type Entry struct {
+	Name  Name
+	Cause string // the usual cause, in plain words
+	Next  string // the usual next step
+}
+
+// Catalogue lists every entry, by name.
+func Catalogue() []Entry {
+	all := make([]Entry, 0, len(catalogue))
+	for name, e := range catalogue {
+		all = append(all, Entry{name, e.cause, e.next})
+	}
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// catalogue gives each name its usual cause and the usual next step.
+var catalogue = map[Name]struct{ cause, next string }{
+	// General.
+	Internal: {
+		`something the daemon did not expect`,
+		`look at the log around this time and report it as a bug`},
+	Usage: {
+		`the command line is not complete or does not fit together`,
+		"see `runner help` for this command"},
+	SettingsInvalid: {
+		`the settings file can't be read as it stands`,
+		`correct the named line; nothing starts on a half-understood file`},
+	SettingInvalid: {
+		`the value is outside what this setting accepts`,
+		`correct the value where it was set`},
+	HomeAsRoot: {
+		`the project folder is the home folder itself, so a command could reach everything in it`,
+		"move the project into a folder of its own below home, or set `allow_home_root`"},
+
+	// Connection.
+	TicketRefused: {
+		`the server does not accept this credential for this project`,
+		`check that the credential is current and belongs to this project, then pair again`},
+	NotMember: {
+		`the credential belongs to another project, or its owner has no sufficient role here`,
+		"ask a maintainer of the project for the role `developer`"},
+	ProjectNotFound: {
+		`the server knows no project with this id`,
+		`check the project id`},
+	ProjectMode: {
+		`the project is not in an execution mode that a runner may serve`,
+		`change the project's execution mode on the server`},
+	RateLimited: {
+		`the server limits how often this account may ask`,
+		`wait; the daemon slows down by itself`},
+	ServerUnavailable: {
+		`the server answers with an error of its own`,
+		`wait; the daemon tries again by itself`},
+	ServerUnreachable: {
+		`nothing answers at the address, or the network is down`,
+		`check the address, the network and the proxy`},
+	BadServerAnswer: {
+		`what answered does not speak this protocol`,
+		`check that the address is the server's and that no portal or proxy stands in between`},
+	ClockSkew: {
+		`this machine's clock differs from the server's by more than a signature lives`,
+		`set the clock, or switch on time synchronisation`},
+	UpgradeRefused: {
+		`the server refused the WebSocket connection`,
+		`check the address; the next attempt brings a new ticket`},
+	JoinRefused: {
+		`the server refused to let this runner join the project's channel`,
+		`read the reason; it comes from the server`},
+	SecondRunner: {
+		`another runner holds this project, or the server has not yet noticed that our last connection ended`,
+		`stop the other runner; the daemon tries again slowly`},
+	CapabilityMissing: {
+		`the server requires a capability that this runner did not declare`,
+		`update the runner, or switch the capability on`},
+	JoinTimeout: {
+		`the server accepted the connection but did not answer the join`,
+		`wait; the daemon tries again by itself`},
+	ConnectionLost: {
+		`the connection to the server ended`,
+		`wait; the daemon connects again by itself`},
+	HeartbeatLost: {
+		`the server did not answer a heartbeat in time`,
+		`wait; the daemon connects again by itself`},
+	ProtocolError: {
+		`the server sent a frame that can't be understood`,
+		`report it with the log line; the daemon connects again by itself`},
+	ReadLimit: {
+		"the server sent a message larger than `connect.read_limit`",
+		`raise the limit if such messages are expected`},
+	CredentialMissing: {
+		`there is no token and no device key in the folders that are searched`,
+		"run `runner device-key create`, or give a token by `--token` or BRABO_ACCOUNT_TOKEN"},
+	CredentialInvalid: {
+		`the credential does not have the form that the server issues`,
+		`copy it again, whole`},
+	KeyFileInvalid: {
+		"the key file is not a private Ed25519 JWK with a `kid`",
+		`restore it, or make a new pairing`},
+	CAFileInvalid: {
+		"the file named by `ca_file` holds no certificate that can be read",
+		`give a file with PEM certificates`},
+	ProxyInvalid: {
+		"the `proxy` setting is not a URL with http, https or socks5",
+		`correct the setting`},
+
+	// Messages.
+	MalformedAction: {
+		`the message does not have the form of the contract`,
+		`the server or a client of it has to be corrected; nothing was run`},
+	UnknownEvent: {
+		`the server sent an event that this runner does not know`,
+		`update the runner if the server is newer; the event was ignored`},
+	CommandEmpty: {
+		`the action carries no command text`,
+		`propose the action again with a command`},
+	CommandNUL: {
+		`the command text holds a NUL character, which no shell can take`,
+		`remove it and propose the action again`},
+	InvalidEnv: {
+		"`env` is not an object of strings",
+		`correct the sender; nothing was run`},
+	EnvNotAllowed: {
+		`the name decides what a command means or loads code into it`,
+		"remove it from the action's `env`; `commands.environment` on this machine may set it"},
+	InvalidDeadline: {
+		"`deadlineMs` is not an integer from 1000 to 86400000",
+		`correct the sender; nothing was run`},
+	RefReused: {
+		`an action with this ref and another content was received before`,
+		`the sender has to use a new ref for each action`},
+	QueueFull: {
+		"more actions wait in this project than `commands.queue` allows",
+		`wait until some have finished, or raise the limit`},
+	Draining: {
+		`the daemon is stopping and takes no new actions`,
+		`send the action again when it is back`},
+	ExpiredBeforeStart: {
+		`the deadline passed while the action waited`,
+		"propose it again; raise `commands.parallel` if this happens often"},
+	OutboxFull: {
+		`more undelivered results wait than memory allows, so the oldest was dropped`,
+		`look for the result in the local log`},
+
+	// Commands.
+	Cancelled: {
+		`the action was cancelled before it ended`,
+		`propose it again if it is still wanted`},
+	TimedOut: {
+		`the command ran past its deadline and was ended with its children`,
+		`raise the deadline, or split the work`},
+	KilledBySignal: {
+		`the command was ended by a signal that the runner did not send`,
+		`look for a crash or for the system's out-of-memory killer`},
+	CouldNotStart: {
+		`the shell could not be started`,
+		`check that the shell and the folder exist and may be used by this user`},
+	BashMissing: {
+		`the text uses Bash, and there is no bash at the usual system paths`,
+		"install bash, or name one in `commands.shell`"},
+	ShellInvalid: {
+		"`commands.shell` names nothing that can be run",
+		"correct `commands.shell`"},
+	ShellMissing: {
+		`no shell was found at the usual system paths`,
+		"install one, or name one in `commands.shell` (on Windows, Git's bash)"},
+	CommandTooLong: {
+		`the command and its environment are larger than this system can start`,
+		`put the text into a file and run that`},
+	SpoolFailed: {
+		`the full output could not be kept on this machine`,
+		`free space in the state folder; the result itself is complete up to its limit`},
+
+	// Folders.
+	CwdNotAbsolute: {
+		`the working directory is not an absolute path`,
+		`send an absolute path inside the project`},
+	CwdInvalid: {
+		"the working directory holds a NUL character or a `..` component",
+		`send a plain absolute path inside the project`},
+	CwdOutside: {
+		`the working directory is not inside the project folder, as written or after following links`,
+		`run the command inside the project`},
+	CwdMissing: {
+		`the working directory does not exist or is no folder`,
+		`make the folder first`},
+	RootNotAbsolute: {
+		"the project folder is not an absolute path without `.` and `..`",
+		`give an absolute path`},
+	RootSystemFolder: {
+		`the project folder is a system folder or lies in one`,
+		`choose a folder below your home`},
+	RootNotAllowed: {
+		"the project folder lies outside what `roots` allows",
+		"choose a folder below one of them, or add it to `roots`"},
+	RootHoldsOurs: {
+		`the project folder is, holds or lies in a folder of the runner itself`,
+		`choose a folder of its own for the project`},
+	RootNotFolder: {
+		`there is something of that name that is no folder`,
+		`move it away, or choose another folder`},
+	RootNotCreated: {
+		`the folder could not be made`,
+		`look at owner and mode of the nearest existing folder above it`},
+	RootNotWritable: {
+		`a file could not be written into the folder`,
+		`look at owner and mode of the folder, and at free space`},
+	RootNotConfirmable: {
+		`the server's own test refuses this path, so that it can't be confirmed there`,
+		`move the project to a folder that the server accepts, below /home for instance`},
+	DiskFull: {
+		`there is no space left on the disk`,
+		`free some space`},
+
+	// Policy.
+	PermissionsFileInvalid: {
+		`permissions.json can't be read as three lists of patterns`,
+		`correct the named line; nothing is decided on a half-understood file`},
+	PolicyDenied: {
+		`a rule denies this action`,
+		`read the rule; a person may change it`},
+	VectorFileInvalid: {
+		`the line is not a test vector`,
+		`correct the named line`},
+
+	// Hub.
+	BadRequest: {
+		`the request does not have the form that the hub takes`,
+		`compare it with the documentation`},
+	UnknownActionType: {
+		`there is no such action type`,
+		`use one of the 20 types`},
+	ActionNotFound: {
+		`there is no action with this id`,
+		`list the actions that wait`},
+	InvalidTransition: {
+		`the action has left the state in which this can be done`,
+		`look at its outcome`},
+	NoRunner: {
+		`no runner is connected to this project`,
+		"start `runner run` for it"},
+	HostRefused: {
+		`the request names a host or an origin that is not the hub's own`,
+		"open the hub by its own address, or add the name to `hub.hosts`"},
+	Unauthorized: {
+		`the request carries no valid token`,
+		`use the token that the hub printed`},
+	AddressInUse: {
+		`another program listens at the address`,
+		`stop it, or choose another address`},
+	RunnerGone: {
+		`the runner's connection ended and it did not come back in time`,
+		`start the runner again; the result is delivered when it rejoins`},
+	NoDemoFolder: {
+		`no folder for the demonstration could be made`,
+		`check the cache folder and the temporary folder`},
+}
