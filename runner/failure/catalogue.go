@@ -224,6 +224,9 @@ var catalogue = map[Name]struct{ cause, next string }{
 	PermissionsFileInvalid: {
 		`permissions.json can't be read as three lists of patterns`,
 		`correct the named line; nothing is decided on a half-understood file`},
+	PermissionsFileNotWritten: {
+		`the entry could not be written into permissions.json, which is still as it was`,
+		`look at owner and mode of the project folder; the action still waits`},
 	PolicyDenied: {
 		`a rule denies this action`,
 		`read the rule; a person may change it`},

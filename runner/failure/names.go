@@ -78,9 +78,10 @@ const (
 	DiskFull           Name = "disk_full"
 
 	// Policy.
-	PermissionsFileInvalid Name = "permissions_file_invalid"
-	PolicyDenied           Name = "policy_denied"
-	VectorFileInvalid      Name = "vector_file_invalid"
+	PermissionsFileInvalid    Name = "permissions_file_invalid"
+	PermissionsFileNotWritten Name = "permissions_file_not_written"
+	PolicyDenied              Name = "policy_denied"
+	VectorFileInvalid         Name = "vector_file_invalid"
 
 	// Hub.
 	BadRequest        Name = "bad_request"
