@@ -1,0 +1,72 @@
+//go:build unix
+
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/failure/failuretest"
+)
+
+// asOrdinaryUser skips a test about rights for root, to whom none apply.
+func asOrdinaryUser(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+}
+
+// closed takes the right to write in dir away until the test ends.
+func closed(t *testing.T, dir string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(dir, mode); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+}
+
+func TestMaterializeComparesOwnerAndModeWithWhoWeAre(t *testing.T) {
+	asOrdinaryUser(t)
+	home, o := home(t)
+	locked := mkdir(t, home, "locked")
+	closed(t, locked, 0o500)
+
+	_, err := Materialize(filepath.Join(locked, "a", "b"), o)
+	f := failuretest.Produced(t, err, failure.RootNotCreated)
+	for _, want := range []string{locked, "belongs to", "mode 0500", "we are"} {
+		if !strings.Contains(f.Cause, want) {
+			t.Errorf("the cause lacks %q: %s", want, f.Cause)
+		}
+	}
+	_, err = Materialize(locked, o)
+	f = failuretest.Produced(t, err, failure.RootNotWritable)
+	if !strings.Contains(f.Cause, "mode 0500") {
+		t.Errorf("the cause lacks the mode: %s", f.Cause)
+	}
+}
+
+func TestMaterializeNamesTheFolderThatCanNotBeLookedInto(t *testing.T) {
+	asOrdinaryUser(t)
+	home, o := home(t)
+	hidden := mkdir(t, home, "hidden")
+	closed(t, hidden, 0)
+	_, err := Materialize(filepath.Join(hidden, "a", "b"), o)
+	f := failuretest.Produced(t, err, failure.RootNotCreated)
+	if !strings.Contains(f.Cause, hidden+" belongs to") {
+		t.Errorf("the cause does not name %s: %s", hidden, f.Cause)
+	}
+}
+
+func TestConfineRefusesWhatItCanNotLookInto(t *testing.T) {
+	asOrdinaryUser(t)
+	root := realTemp(t)
+	hidden := mkdir(t, root, "hidden")
+	mkdir(t, hidden, "a")
+	closed(t, hidden, 0)
+	_, err := Confine(root, filepath.Join(hidden, "a"))
+	failuretest.Produced(t, err, failure.CwdOutside)
+}
