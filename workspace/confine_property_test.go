@@ -31,25 +31,34 @@ func TestConfineNeverLetsAPathOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range rapid.IntRange(0, 8).Draw(t, "entries") {
+		made := append([]string{top, "", "/"}, folders...)
+		for range rapid.IntRange(1, 8).Draw(t, "entries") {
 			at := filepath.Join(rapid.SampledFrom(folders).Draw(t, "in"), names.Draw(t, "name"))
-			switch rapid.SampledFrom([]string{"folder", "file", "link", "far link"}).Draw(t, "kind") {
+			if _, err := os.Lstat(at); err == nil {
+				continue
+			}
+			made = append(made, at)
+			switch rapid.SampledFrom([]string{"folder", "file", "near link", "far link", "loose link"}).Draw(t, "kind") {
 			case "folder":
-				if os.Mkdir(at, 0o700) == nil {
-					folders = append(folders, at)
-				}
+				err = os.Mkdir(at, 0o700)
+				folders = append(folders, at)
 			case "file":
-				if _, err := os.Lstat(at); err != nil {
-					_ = os.WriteFile(at, nil, 0o600)
-				}
-			case "link":
-				_ = os.Symlink(strings.Repeat("../", rapid.IntRange(0, 3).Draw(t, "up"))+names.Draw(t, "target"), at)
+				err = os.WriteFile(at, nil, 0o600)
+			case "near link":
+				err = os.Symlink(strings.Repeat("../", rapid.IntRange(0, 3).Draw(t, "up"))+names.Draw(t, "target"), at)
 			case "far link":
-				_ = os.Symlink(filepath.Join(rapid.SampledFrom(folders).Draw(t, "far"), names.Draw(t, "target")), at)
+				err = os.Symlink(rapid.SampledFrom(made[3:]).Draw(t, "far"), at)
+			case "loose link":
+				err = os.Symlink(filepath.Join(rapid.SampledFrom(folders).Draw(t, "far"), names.Draw(t, "target")), at)
+			}
+			if err != nil {
+				t.Fatal(err)
 			}
 		}
-		start := rapid.SampledFrom([]string{root, also, top, "", "/"}).Draw(t, "start")
-		cwd := start + "/" + strings.Join(rapid.SliceOfN(steps, 0, 4).Draw(t, "steps"), "/")
+		cwd := rapid.SampledFrom(made).Draw(t, "start")
+		for _, step := range rapid.SliceOfN(steps, 0, 3).Draw(t, "steps") {
+			cwd += "/" + step
+		}
 		var beside []string
 		if rapid.Bool().Draw(t, "also") {
 			beside = []string{also}
