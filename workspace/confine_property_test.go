@@ -55,33 +55,39 @@ func TestConfineNeverLetsAPathOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cwd := rapid.SampledFrom(made).Draw(t, "start")
-		for _, step := range rapid.SliceOfN(steps, 0, 3).Draw(t, "steps") {
-			cwd += "/" + step
-		}
 		var beside []string
 		if rapid.Bool().Draw(t, "also") {
 			beside = []string{also}
 		}
-
-		got, err := Confine(root, cwd, beside...)
-		if err != nil {
-			if failure.As(err) == nil {
-				t.Fatalf("a refusal without a name: %v", err)
+		for _, cwd := range made { // each as it is, and with some steps behind it
+			stays(t, cwd, root, beside)
+			for _, step := range rapid.SliceOfN(steps, 0, 3).Draw(t, "steps") {
+				cwd += "/" + step
 			}
+			stays(t, cwd, root, beside)
+		}
+	})
+}
+
+// stays fails the test when Confine accepts cwd and the system says that it lies outside.
+func stays(t *rapid.T, cwd, root string, beside []string) {
+	got, err := Confine(root, cwd, beside...)
+	if err != nil {
+		if failure.As(err) == nil {
+			t.Fatalf("a refusal without a name: %v", err)
+		}
+		return
+	}
+	real, err := filepath.EvalSymlinks(got)
+	if err != nil {
+		t.Fatalf("Confine accepted %q, which can't be followed: %v", got, err)
+	}
+	for _, dir := range append([]string{root}, beside...) {
+		if real == dir || strings.HasPrefix(real, dir+string(filepath.Separator)) {
 			return
 		}
-		real, err := filepath.EvalSymlinks(got)
-		if err != nil {
-			t.Fatalf("Confine accepted %q, which can't be followed: %v", got, err)
-		}
-		for _, dir := range append([]string{root}, beside...) {
-			if real == dir || strings.HasPrefix(real, dir+string(filepath.Separator)) {
-				return
-			}
-		}
-		t.Fatalf("Confine(%q, %q, %q) accepted what really is %q", root, cwd, beside, real)
-	})
+	}
+	t.Fatalf("Confine(%q, %q, %q) accepted what really is %q", root, cwd, beside, real)
 }
 
 // FuzzConfine throws any text at a fixed tree that has links in and out.
