@@ -220,6 +220,68 @@ var catalogue = map[Name]struct{ cause, next string }{
 		`there is no space left on the disk`,
 		`free some space`},
 
+	// Containers.
+	EngineNotInstalled: {
+		`no container engine was found on this machine`,
+		"install Docker or Podman, or name the engine's socket in `container.engine`"},
+	EngineNotRunning: {
+		`the container engine is installed but does not answer`,
+		`start it and send the action again`},
+	EngineNoPermission: {
+		`the engine's socket may not be used by this user`,
+		"join the group that owns the socket (usually `docker`) and log in again, or use a rootless engine"},
+	EngineTooOld: {
+		`the engine speaks only an API older than 1.40`,
+		`update it: Docker 19.03 and Podman 3.0 are the oldest that will do`},
+	EngineUnsupported: {
+		`the engine's address is of a kind that can't be used from here`,
+		"give the address of a local socket in `container.engine`"},
+	EngineRefused: {
+		`the engine refused this container`,
+		`read the engine's own words; nothing was left behind`},
+	SpecInvalid: {
+		`a field of the container's description breaks its rule`,
+		`correct the field and propose the action again; nothing was touched`},
+	SpecOverCeiling: {
+		`a field of the container's description is above its ceiling`,
+		`ask for less; a value is never lowered silently`},
+	ContainerRoot: {
+		`the project folder can't be mounted into a container`,
+		`move the project to a folder of its own below your home`},
+	ContainerForeign: {
+		`a container of this name exists that the runner did not make`,
+		`rename or remove it by hand; the runner does not touch it`},
+	ContainerDrift: {
+		`the container that is there differs from what was asked for`,
+		"remove the container so that it is made anew, or set `container.drift` to `report`"},
+	ContainerGone: {
+		`the project's container died or was stopped, removed or restarted by somebody else`,
+		`start the container again`},
+	ImageUnusable: {
+		`the image lacks a program without which it can't serve as a project's container`,
+		"use an image that has `sleep` and `/bin/sh`"},
+	ImageNotFound: {
+		`the registry has no image of this name and tag`,
+		`check the name and the tag`},
+	ImageDenied: {
+		`the registry does not give this image to this user, or it does not exist there`,
+		"check the name; if the image is private, run `docker login` for its registry"},
+	ImageRateLimited: {
+		`the registry limits how much may be pulled`,
+		"wait, or run `docker login` for a higher limit"},
+	ImagePullFailed: {
+		`the engine could not pull the image`,
+		`read the engine's own words, then send the action again`},
+	ImagePullStalled: {
+		`nothing more of the image arrived for a long time`,
+		`check the network and send the action again`},
+	ImagePullInProgress: {
+		`pulling the image takes longer than the action may`,
+		`the pull goes on; send the action again in a while, it joins this pull`},
+	RegistryUnreachable: {
+		`nothing answers at the registry's address`,
+		`check the name of the registry, the network and the engine's proxy`},
+
 	// Policy.
 	PermissionsFileInvalid: {
 		`permissions.json can't be read as three lists of patterns`,
@@ -247,6 +309,15 @@ var catalogue = map[Name]struct{ cause, next string }{
 	InvalidTransition: {
 		`the action has left the state in which this can be done`,
 		`look at its outcome`},
+	ActionDenied: {
+		`the action was refused before, by a person or by a rule`,
+		`propose it again if it is wanted after all`},
+	AlreadyMerged: {
+		`this pull request was merged before`,
+		`look at the earlier merge; there is nothing left to do`},
+	MergeAlreadyProposed: {
+		`a merge of this pull request waits already, or is under way`,
+		`decide about that one`},
 	NoRunner: {
 		`no runner is connected to this project`,
 		"start `runner run` for it"},
