@@ -1,0 +1,54 @@
+package exec
+
+import (
+	"time"
+
+	"brabo.dev/runner/runner/failure"
+)
+
+// Command is one approved command line and the terms under which it runs.
+type Command struct {
+	Text  string // as it was approved; handed to the shell as one word
+	Shell Shell
+	// PlainPOSIX tells whether a text means the same in every shell (policy.md 17). It is asked when Shell is no bash;
+	// nil refuses every text then.
+	PlainPOSIX func(text string) bool
+	Dir        string   // absolute; the working directory
+	Env        []string // the whole environment, as Environment makes it
+
+	Received time.Time     // when the action came; zero: now
+	Deadline time.Time     // when the result has to be there, waiting included; zero: never
+	Grace    time.Duration // between TERM and KILL; zero: two seconds. At most a quarter of Received to Deadline is taken
+
+	ResultLimit int    // bytes of Result.Output, marker included (output.result)
+	SpoolDir    string // where output that does not fit is kept in full, 0700; "": nowhere
+	SpoolName   string // a plain file name
+	SpoolLimit  int64  // bytes of that file (output.spool); 0: no file
+
+	Umask   *int                           // of the command; nil: this process's. Not on Windows
+	Observe func(chunk []byte)             // called with every chunk as it arrives, by one goroutine; the chunk is only lent
+	Started func(pid int, identity string) // called once the shell runs; for identity see Identity
+	Reaper  *Reaper                        // finds what leaves the process group; nil: only the group is ended
+}
+
+// Result is what became of a Command.
+type Result struct {
+	ExitCode  int    // the shell's own; -1: there is none, and Failure says why
+	Output    string // stdout and stderr in order of arrival, see Output.Result
+	TimedOut  bool   // ended by us at the deadline
+	Cancelled bool   // ended by us because the context was cancelled
+	Truncated bool   // Output is not everything
+	Total     int64  // bytes that came
+	Invalid   int64  // invalid bytes replaced in Output
+	Signal    string // what ended the shell where no exit code is: "SIGKILL"
+	Spool     string // the file with the full output, up to its limit, or ""
+	Left      int    // processes that outlived the shell and were ended
+	Survivors int    // processes that could not be ended, like those of another user
+	Duration  time.Duration
+
+	// Failure says why there is no exit code: timed_out, cancelled, killed_by_signal, could_not_start, cwd_missing,
+	// bash_missing, expired_before_start, command_empty, command_nul, command_too_long. Nil where there is one.
+	Failure *failure.Failure
+	// SpoolFailure says why Spool is missing or incomplete (spool_failed); the result is good all the same.
+	SpoolFailure *failure.Failure
+}

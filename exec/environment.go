@@ -1,0 +1,115 @@
+package exec
+
+import (
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"brabo.dev/runner/runner/failure"
+)
+
+// Environment makes the whole environment of a command, later sources winning: what this process inherited without its
+// own secrets and without the names that load code into a shell or bend git (protocol.md 12), what keeps tools from
+// asking a person who is not there, configured (commands.environment), and what the action brought.
+//
+// A name of action that decides what a command means is refused: env_not_allowed. A name that no environment can hold,
+// or a value with a NUL: invalid_env.
+func Environment(inherited []string, configured, action map[string]string) ([]string, error) {
+	for _, from := range []map[string]string{configured, action} {
+		for name, value := range from {
+			if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+				return nil, failure.New(failure.InvalidEnv, strconv.Quote(name)).
+					Because("a name must not be empty nor hold = or NUL, and a value no NUL")
+			}
+		}
+	}
+	for name, value := range action {
+		if !allowedFromAction(canonical(name), value) {
+			return nil, failure.New(failure.EnvNotAllowed, name)
+		}
+	}
+	merged := make(map[string]string, len(inherited)+len(configured)+len(action)+8)
+	for _, pair := range inherited {
+		name, value, ok := cutPair(pair)
+		if ok && inheritable(canonical(name)) {
+			put(merged, name, value)
+		}
+	}
+	for _, from := range []map[string]string{unattended(), configured, action} {
+		for name, value := range from {
+			put(merged, name, value)
+		}
+	}
+	env := make([]string, 0, len(merged))
+	for name, value := range merged {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env, nil
+}
+
+// GuardBareRepositories adds git's safe.bareRepository=explicit to env, behind the entries of configuration that env
+// has already: git then does not take a folder for a repository, and run what its config names, only because a command
+// filled it so (protocol.md 12). A count that is no number is left: git runs nothing then.
+func GuardBareRepositories(env []string) []string {
+	const name = "GIT_CONFIG_COUNT="
+	count, guarded := 0, make([]string, 0, len(env)+3)
+	for _, pair := range env {
+		if value, found := strings.CutPrefix(pair, name); found {
+			n, err := strconv.Atoi(strings.TrimSpace(value))
+			if value != "" && (err != nil || n < 0) {
+				return env
+			}
+			count = n
+			continue
+		}
+		guarded = append(guarded, pair)
+	}
+	n := strconv.Itoa(count)
+	return append(guarded,
+		name+strconv.Itoa(count+1), "GIT_CONFIG_KEY_"+n+"=safe.bareRepository", "GIT_CONFIG_VALUE_"+n+"=explicit")
+}
+
+// cutPair splits NAME=value. On Windows some names begin with the sign ("=C:").
+func cutPair(pair string) (name, value string, ok bool) {
+	if pair == "" {
+		return "", "", false
+	}
+	i := strings.IndexByte(pair[1:], '=')
+	if i < 0 {
+		return "", "", false
+	}
+	return pair[:i+1], pair[i+2:], true
+}
+
+// canonical is a name as the lists below have it; Windows does not tell upper from lower case.
+func canonical(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+// put sets a variable, on Windows in the place of one that differs in case alone.
+func put(env map[string]string, name, value string) {
+	if runtime.GOOS == "windows" {
+		for have := range env {
+			if strings.EqualFold(have, name) {
+				delete(env, have)
+			}
+		}
+	}
+	env[name] = value
+}
+
+// commandEnv is c's environment with PWD as its folder is named, which a shell keeps where it is right.
+func commandEnv(c *Command) []string {
+	env := make([]string, 0, len(c.Env)+2)
+	for _, pair := range c.Env {
+		if !strings.HasPrefix(pair, "PWD=") {
+			env = append(env, pair)
+		}
+	}
+	return append(env, "PWD="+c.Dir)
+}

@@ -1,0 +1,99 @@
+//go:build unix
+
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// family is a shell and all that it started. The goroutine of Run alone calls its methods, but for await.
+type family struct {
+	kin               // what the platform needs to find those that left the group
+	proc  *os.Process // the shell; its pid is also its process group and its session
+	state *os.ProcessState
+}
+
+// newFamily starts the shell of c in a session of its own, so that it has no terminal on which a program could ask
+// somebody, with out as stdout and stderr.
+func newFamily(c *Command, out *os.File) (*family, error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	f := &family{kin: newKin(c)}
+	argv := argv(c)
+	attr := &os.ProcAttr{
+		Dir:   c.Dir,
+		Env:   f.environment(c),
+		Files: []*os.File{null, out, out},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	}
+	err = f.born(func() error {
+		f.proc, err = os.StartProcess(argv[0], argv, attr)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// argv is the shell's command line. A umask can only be set from inside, by a shell that then becomes the real one.
+func argv(c *Command) []string {
+	var words []string
+	if c.Umask != nil {
+		words = []string{"/bin/sh", "-c", `umask "$1" && shift && exec "$@"`, "sh", fmt.Sprintf("%04o", *c.Umask)}
+	}
+	words = append(words, c.Shell.Path)
+	words = append(words, c.Shell.Args...)
+	return append(words, c.Text)
+}
+
+// await blocks until the shell itself has ended. It does not collect it: as long as it is a zombie, its pid and its
+// group are nobody else's.
+func (f *family) await() { awaitExit(f.proc.Pid) }
+
+func (f *family) terminate() {
+	f.signal(unix.SIGTERM)
+	f.signal(unix.SIGCONT) // a stopped process acts on TERM only when it goes on
+}
+
+func (f *family) kill() { f.signal(unix.SIGKILL) }
+
+// collect takes the shell's exit status, once await has returned.
+func (f *family) collect() {
+	if f.state == nil {
+		f.state, _ = f.proc.Wait()
+	}
+}
+
+// exit is the shell's exit code, or -1 and the signal that ended it.
+func (f *family) exit() (code int, signal string) {
+	if f.state == nil {
+		return -1, "" // somebody else collected it
+	}
+	status, ok := f.state.Sys().(syscall.WaitStatus)
+	if !ok {
+		return -1, ""
+	}
+	if status.Signaled() {
+		return -1, unix.SignalName(status.Signal())
+	}
+	return status.ExitStatus(), ""
+}
+
+// signalGroup signals the shell's group, which is known to be ours while the shell is not collected.
+func (f *family) signalGroup(sig unix.Signal) {
+	if f.state == nil {
+		_ = unix.Kill(-f.proc.Pid, sig) // ESRCH and EPERM both mean that there is nothing to be done
+	}
+}
+
+// tooLong tells whether err means that text and environment are larger than the system can start.
+func tooLong(err error) bool { return errors.Is(err, unix.E2BIG) }

@@ -1,0 +1,78 @@
+package exec
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/google/shlex"
+
+	"brabo.dev/runner/runner/failure"
+)
+
+// Shell is the program that approved text runs under. The text is appended after Args, the last of which is "-c" or a
+// cluster that ends in it.
+type Shell struct {
+	Path string
+	Args []string
+	Bash bool // reads the text as it was approved; others run plain POSIX only
+}
+
+// takesText tells whether the words end in the option that takes a program text.
+var takesText = regexp.MustCompile(`^-[A-Za-z]*c$`)
+
+// FindShell gives the shell that configured (the setting commands.shell) names, or, where it is empty, bash from a
+// fixed list of system paths, else /bin/sh; never $SHELL, which may be zsh or fish and read the text differently.
+// Failures: shell_invalid for a setting that names nothing that can be run, shell_missing where there is no shell.
+func FindShell(configured string) (Shell, error) {
+	if strings.TrimSpace(configured) == "" {
+		return systemShell()
+	}
+	words, err := shlex.Split(configured)
+	if err != nil || len(words) == 0 {
+		return Shell{}, failure.New(failure.ShellInvalid, "commands.shell: "+configured).
+			Because("it can't be split into words as a shell does").Wrap(err)
+	}
+	path, err := exec.LookPath(words[0])
+	if err == nil && !filepath.IsAbs(path) {
+		err = exec.ErrDot
+	}
+	if err != nil {
+		return Shell{}, failure.New(failure.ShellInvalid, "commands.shell: "+words[0]).Wrap(err)
+	}
+	args := words[1:]
+	if len(args) == 0 || !takesText.MatchString(args[len(args)-1]) {
+		args = append(args, "-c")
+	}
+	return Shell{Path: path, Args: args, Bash: isBash(path)}, nil
+}
+
+// isBash goes by the name: bash started under another name (sh) does not read text as bash does.
+func isBash(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	return strings.TrimSuffix(name, ".exe") == "bash"
+}
+
+// firstProgram is the first of paths that this user can run.
+func firstProgram(paths []string) (string, bool) {
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			continue // a folder that the environment does not name
+		}
+		if info, err := os.Stat(path); err != nil || info.IsDir() {
+			continue
+		}
+		if _, err := exec.LookPath(path); err == nil {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// bashShell is bash as we start it when nobody said otherwise. Without --norc some builds read ~/.bashrc for a -c when
+// the environment looks like a remote login.
+func bashShell(path string) Shell {
+	return Shell{Path: path, Args: []string{"--norc", "-c"}, Bash: true}
+}
