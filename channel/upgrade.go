@@ -60,6 +60,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		orDiscard(s.Logger).Info("upgrade failed", "error", err)
 		socket.cancel(err)
+		socket.abandon()
 		return
 	}
 	socket.serve(ws)
