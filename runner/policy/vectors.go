@@ -126,6 +126,3 @@ func (l *Lines) whole() (text []byte, err error) {
 		return bytes.TrimRight(text, "\r\n"), err
 	}
 }
-
-// Waiting reports whether Next would have to wait for input; until then answers may be held back.
-func (l *Lines) Waiting() bool { return l.r.Buffered() == 0 }
