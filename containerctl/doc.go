@@ -1,0 +1,11 @@
+// Package containerctl keeps one container a project: it starts, stops, removes and inspects it, and runs commands
+// inside it, through the Docker Engine API of Docker or Podman (protocol.md 4.1 and 4.4).
+//
+// Nothing is remembered here about containers: each answer is asked of the engine, by name and by the label
+// brabo.managed, so that a daemon that was restarted, a container that died and a person with a command line of
+// their own never leave this package with a wrong belief. What a project may have is all that Spec can say: there
+// is no field for a second mount, the host's network or a privilege.
+//
+// An Engine owns the goroutines of its image pulls, which outlive the Start that began them; Close ends and awaits
+// them. Exec ends its own goroutine before it returns. Nothing is written to disk.
+package containerctl

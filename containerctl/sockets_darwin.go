@@ -1,0 +1,3 @@
+package containerctl
+
+var systemSockets = []string{"unix:///var/run/docker.sock"}

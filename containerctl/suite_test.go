@@ -1,0 +1,45 @@
+package containerctl
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// suite is what every engine has to pass.
+var suite = []struct {
+	name string
+	test func(*testing.T, *bed)
+}{
+	{"a container's whole life", testLife},
+	{"a container is made as the contract says", testContract},
+}
+
+func runSuite(t *testing.T, b *bed) {
+	t.Logf("%s at %s", b.Facts(), b.Address())
+	for _, s := range suite {
+		t.Run(s.name, func(t *testing.T) { s.test(t, b) })
+	}
+}
+
+// Needs Docker: starts dockerd.
+func TestRootDocker(t *testing.T) {
+	runSuite(t, newBed(t, startDocker(t).address))
+}
+
+// Needs Podman: starts its service.
+func TestRootPodman(t *testing.T) {
+	runSuite(t, newBed(t, startPodman(t, "").address))
+}
+
+// Needs the engines in RUNNER_TEST_ENGINES.
+func TestEnginesHandedOver(t *testing.T) {
+	engines := os.Getenv("RUNNER_TEST_ENGINES")
+	if os.Geteuid() == 0 {
+		t.Skip("is for an ordinary user; root starts engines of its own")
+	}
+	need(t, engines != "", "engines in RUNNER_TEST_ENGINES")
+	for address := range strings.SplitSeq(engines, ",") {
+		t.Run(address, func(t *testing.T) { runSuite(t, newBed(t, strings.TrimSpace(address))) })
+	}
+}
