@@ -137,6 +137,9 @@ func (f *settingsFile) value(s *Settings, r row) error {
 func (f *settingsFile) unknown(name string) error {
 	_, dotted := f.rows[name]
 	near := nearest(name, f.names)
+	if len(name) > longestName {
+		name = name[:longestName] + "…"
+	}
 	fail := failure.New(failure.SettingsInvalid, f.place())
 	switch group, key, _ := strings.Cut(name, "."); {
 	case dotted:

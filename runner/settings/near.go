@@ -2,8 +2,14 @@ package settings
 
 import "strings"
 
+// longestName is longer than every name worth comparing; comparing takes time.
+const longestName = 100
+
 // nearest gives the name among names that is the fewest letters away from name, or "" when all are far.
 func nearest(name string, names []string) string {
+	if len(name) > longestName {
+		return ""
+	}
 	best, at := "", len(name)/2+1
 	for _, n := range names {
 		if d := distance(strings.ToLower(name), n); d < at {
@@ -54,7 +60,7 @@ func (s Sources) Misspelt() []Misspelt {
 	var all []Misspelt
 	for _, entry := range s.Environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "RUNNER_") || known[name] {
+		if !strings.HasPrefix(name, "RUNNER_") || len(name) > longestName || known[name] {
 			continue
 		}
 		for _, r := range Table() {
