@@ -28,7 +28,6 @@ type Command struct {
 	Umask   *int                           // of the command; nil: this process's. Not on Windows
 	Observe func(chunk []byte)             // called with every chunk as it arrives, by one goroutine; the chunk is only lent
 	Started func(pid int, identity string) // called once the shell runs; for identity see Identity
-	Reaper  *Reaper                        // finds what leaves the process group; nil: only the group is ended
 }
 
 // Result is what became of a Command.

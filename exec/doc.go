@@ -5,8 +5,8 @@
 // after a grace that still fits, KILL. Nothing that a command leaves in the background survives it. Its Result says
 // what happened; where there is no exit code, a named failure says why.
 //
-// What leaves the group (a daemon that calls setsid) is found by the Reaper. A Linux daemon adopts the orphans of its
-// commands, see BecomeSubreaper; on Windows each command lives in a Job Object, which nothing leaves; on macOS there is
+// What leaves the group (a daemon that calls setsid) is found where the process adopts the orphans of its
+// commands: on Linux, see BecomeSubreaper; on Windows each command lives in a Job Object, which nothing leaves; on macOS there is
 // only the group, and what leaves it is lost.
 //
 // Run owns two goroutines, one that waits for the shell and one that reads the pipe, and returns after both have ended.

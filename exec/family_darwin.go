@@ -10,7 +10,7 @@ import (
 // kin is empty: what leaves the group can't be found here.
 type kin struct{}
 
-func newKin(*Command) kin { return kin{} }
+func newKin() kin { return kin{} }
 
 func (f *family) environment(c *Command) []string { return commandEnv(c) }
 

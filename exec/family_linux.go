@@ -2,79 +2,58 @@ package exec
 
 import (
 	"crypto/rand"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
 // markName is a variable in a command's environment by which its orphans are told from those of a command that runs at
-// the same time. Nothing depends on its being left alone, see Reaper.
+// the same time. Nothing depends on its being left alone, see reaper.
 const markName = "RUNNER_COMMAND_ID"
 
-// kin finds those of a family that left its group. Without a Reaper it finds nobody.
+// kin finds those of a family that left its group, where this process adopts them. Otherwise it knows the group alone,
+// which is why the shell is then collected last: its zombie keeps the group's number.
 type kin struct {
-	reaper *Reaper
-	mark   string           // value of markName
-	since  uint64           // clock ticks since boot when the shell was about to start
-	ended  map[int]struct{} // processes that outlived the shell and were signalled, by pid
+	adopting bool
+	mark     string           // value of markName
+	since    uint64           // clock ticks since boot when the shell was about to start
+	ended    map[int]struct{} // processes that outlived the shell and were signalled, by pid
 }
 
-func newKin(c *Command) kin {
-	k := kin{reaper: c.Reaper}
-	if k.reaper != nil {
-		k.mark = strings.ToLower(rand.Text())
-	}
-	return k
-}
+func newKin() kin { return kin{mark: rand.Text(), ended: make(map[int]struct{})} }
 
 func (f *family) environment(c *Command) []string {
-	env := commandEnv(c)
-	if f.reaper != nil {
-		env = append(env, markName+"="+f.mark)
-	}
-	return env
+	return append(commandEnv(c), markName+"="+f.mark)
 }
 
-// born starts the shell. Under a Reaper no sweep runs meanwhile, which would take the shell for an orphan.
-func (f *family) born(start func() error) error {
-	if f.reaper == nil {
-		return start()
-	}
-	return f.reaper.adopt(f, start)
-}
+func (f *family) born(start func() error) error { return account.adopt(f, start) }
 
 // shellEnded is called once await has returned.
 func (f *family) shellEnded() {
-	if f.reaper != nil {
-		f.reaper.collect(f)
+	if f.adopting {
+		account.collect(f)
 	}
 }
 
 // others counts the living members besides the shell; those that ended on their own are collected.
 func (f *family) others() int {
-	if f.reaper == nil {
+	if !f.adopting {
 		return 0
 	}
-	return f.reaper.others(f)
+	return account.others(f)
 }
 
 func (f *family) signal(sig unix.Signal) {
-	if f.reaper == nil {
+	if f.adopting {
+		account.signal(f, sig)
+	} else {
 		f.signalGroup(sig)
-		return
 	}
-	f.reaper.signal(f, sig)
 }
 
 // release ends the family's account: left counts the members that outlived the shell and were ended, survivors those
 // that nothing ended.
 func (f *family) release() (left, survivors int) {
-	if f.reaper == nil {
-		f.signalGroup(unix.SIGKILL)
-		f.collect()
-		return 0, 0
-	}
-	survivors = f.reaper.release(f)
+	survivors = account.release(f)
 	return len(f.ended), survivors
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -26,7 +27,10 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 		return nil, err
 	}
 	defer null.Close()
-	f := &family{kin: newKin(c)}
+	if _, err := exec.LookPath(c.Shell.Path); err != nil && c.Umask != nil {
+		return nil, err // the shell in between would only say so in the output
+	}
+	f := &family{kin: newKin()}
 	argv := argv(c)
 	attr := &os.ProcAttr{
 		Dir:   c.Dir,
@@ -50,9 +54,7 @@ func argv(c *Command) []string {
 	if c.Umask != nil {
 		words = []string{"/bin/sh", "-c", `umask "$1" && shift && exec "$@"`, "sh", fmt.Sprintf("%04o", *c.Umask)}
 	}
-	words = append(words, c.Shell.Path)
-	words = append(words, c.Shell.Args...)
-	return append(words, c.Text)
+	return append(words, c.Shell.words(c.Text)...)
 }
 
 // await blocks until the shell itself has ended. It does not collect it: as long as it is a zombie, its pid and its

@@ -33,7 +33,7 @@ func newFamily(c *Command, out *os.File) (_ *family, err error) {
 	if err != nil {
 		return nil, err
 	}
-	argv := append(append([]string{c.Shell.Path}, c.Shell.Args...), c.Text)
+	argv := c.Shell.words(c.Text)
 	proc, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
 		Dir:   c.Dir,
 		Env:   commandEnv(c),

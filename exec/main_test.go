@@ -1,9 +1,60 @@
 package exec
 
 import (
+	"context"
+	"fmt"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := BecomeSubreaper(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// systemBash is the machine's bash.
+func systemBash(t testing.TB) Shell {
+	t.Helper()
+	shell, err := FindShell("")
+	if err != nil || !shell.Bash {
+		missing(t, "bash")
+	}
+	return shell
+}
+
+// missing skips a test that needs component, or fails it where everything has to be there.
+func missing(t testing.TB, component string) {
+	t.Helper()
+	if os.Getenv("RUNNER_TEST_REQUIRE") == "1" {
+		t.Fatalf("%s is missing", component)
+	}
+	t.Skipf("%s is missing", component)
+}
+
+// command is text under the machine's bash in a new folder, with a plain environment.
+func command(t testing.TB, text string) Command {
+	t.Helper()
+	env, err := Environment([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Command{Text: text, Shell: systemBash(t), Dir: t.TempDir(), Env: env, ResultLimit: 32768}
+}
+
+// must runs c, which has to end with code and output.
+func must(t testing.TB, c Command, code int, output string) Result {
+	t.Helper()
+	res := Run(context.Background(), c)
+	if res.Failure != nil {
+		t.Fatalf("%q: %v\n%s", c.Text, res.Failure, res.Output)
+	}
+	if res.ExitCode != code || res.Output != output {
+		t.Errorf("%q: exit code %d and output %q, want %d and %q", c.Text, res.ExitCode, res.Output, code, output)
+	}
+	return res
+}

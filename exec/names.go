@@ -19,6 +19,7 @@ func unattended() map[string]string {
 // ownNames are the daemon's own: credentials, and the service manager's channels to it.
 var ownNames = []string{
 	"BRABO_ACCOUNT_TOKEN", "BRABO_TOKEN", "RUNNER_ACCOUNT_TOKEN", "RUNNER_TOKEN", "RUNNER_HUB_TOKEN", "RUNNER_PROXY",
+	"RUNNER_COMMAND_ID", // of a command that this daemon itself runs in
 	"CREDENTIALS_DIRECTORY", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID",
 }
 
@@ -40,8 +41,7 @@ var (
 )
 
 func inheritable(name string) bool {
-	return !slices.Contains(ownNames, name) && !slices.Contains(codeNames, name) && !hasPrefix(name, codePrefixes) &&
-		name != "RUNNER_COMMAND_ID"
+	return !slices.Contains(ownNames, name) && !slices.Contains(codeNames, name) && !hasPrefix(name, codePrefixes)
 }
 
 // allowedFromAction is the rule of protocol.md 12, "Names in env". LANG and LC_* may name only character sets in which

@@ -15,6 +15,7 @@ type process struct {
 	pid, parent, group, session int
 	start                       uint64 // hundredths of a second since boot
 	zombie                      bool
+	undecided                   bool // whose orphan it is; set by the reaper
 }
 
 // readProcess reads /proc/PID/stat. Behind the name, which may hold anything, stand state (field 3), parent, group,

@@ -3,7 +3,9 @@ package exec
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -11,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reaper is the parent of what commands leave behind. The kernel gives it every orphan below this process, whatever
-// session or group the orphan has moved to; the Reaper finds out whose it is, ends it with its command and collects its
+// reaper is the account of what commands leave behind. The kernel gives a subreaper every orphan below it, whatever
+// session or group the orphan has moved to; the reaper finds out whose it is, ends it with its command and collects its
 // zombie. It starts no goroutine: the Runs that share it do the work.
 //
 // An orphan belongs to the command in whose session it is. One that made a session of its own belongs to a command that
@@ -20,37 +22,53 @@ import (
 // none (env -i), it is ended when the last of them ends. The mark only chooses among those, so that a forged one gains
 // nothing but another of these ends.
 //
-// Every child that this process starts outside Run has to stay in this process's session; the Reaper leaves those
-// alone. Processes of another user (sudo) are found, but can't be ended.
-type Reaper struct {
-	self, session int
-
+// Children that this process starts outside Run have to stay in its own session; they are left alone.
+type reaper struct {
 	mu       sync.Mutex // guards what follows, and the collecting of orphans: under it no orphan's pid can change hands
+	adopting bool       // BecomeSubreaper was called
 	families map[*family]struct{}
-	lost     map[int]uint64 // survivors of families that are gone: pid to start time
+	lost     map[int]uint64    // survivors of families that are gone: pid to start time
+	blank    map[int]time.Time // orphans without an environment: when they were first seen so
+	claims   map[claim]*family // orphans whose mark was read once: one that is ending has none any more
 }
 
-// BecomeSubreaper makes this process the parent of all orphans below it, for the rest of its life, and gives the Reaper
-// that takes care of them. A process needs exactly one.
-func BecomeSubreaper() (*Reaper, error) {
+// claim is an orphan for as long as it is the same process.
+type claim struct {
+	pid   int
+	start uint64
+}
+
+// execTime is how long an orphan may have no environment because it is just becoming another program.
+const execTime = 50 * time.Millisecond
+
+// account is the only one: the children of this process are one list in the kernel, whoever started them, and so there is one account of them: two
+// would each take the other's shells for orphans.
+var account = reaper{
+	families: make(map[*family]struct{}),
+	lost:     make(map[int]uint64),
+	blank:    make(map[int]time.Time),
+	claims:   make(map[claim]*family),
+}
+
+// BecomeSubreaper makes this process the parent of all orphans below it, for the rest of its life. Commands started from
+// then on are ended with everything that left their group; processes of another user (sudo) are found, but can't be
+// ended. Every other child that this process starts outside Run has to stay in this process's session, or it is taken
+// for an orphan of the commands that run beside it.
+func BecomeSubreaper() error {
+	account.mu.Lock()
+	defer account.mu.Unlock()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return nil, fmt.Errorf("becoming the reaper of what commands leave behind: %w", err)
+		return fmt.Errorf("becoming the reaper of what commands leave behind: %w", err)
 	}
-	session, err := unix.Getsid(0)
-	if err != nil {
-		return nil, fmt.Errorf("reading our own session: %w", err)
-	}
-	return &Reaper{
-		self: os.Getpid(), session: session,
-		families: make(map[*family]struct{}), lost: make(map[int]uint64),
-	}, nil
+	account.adopting = true
+	return nil
 }
 
-// adopt starts f's shell and keeps f until release.
-func (r *Reaper) adopt(f *family, start func() error) error {
+// adopt starts f's shell and keeps f until release. No sweep runs meanwhile, which would take the shell for an orphan.
+func (r *reaper) adopt(f *family, start func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f.since = bootTicks()
+	f.adopting, f.since = r.adopting, bootTicks()
 	if err := start(); err != nil {
 		return err
 	}
@@ -59,29 +77,29 @@ func (r *Reaper) adopt(f *family, start func() error) error {
 }
 
 // collect takes the status of f's shell, so that from here on every child in f's session is an orphan.
-func (r *Reaper) collect(f *family) {
+func (r *reaper) collect(f *family) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f.collect()
 }
 
-func (r *Reaper) others(f *family) int {
+func (r *reaper) others(f *family) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.orphansOf(f))
 }
 
 // signal signals f's group while its shell is not collected, and every orphan of f with its group.
-func (r *Reaper) signal(f *family, sig unix.Signal) {
+func (r *reaper) signal(f *family, sig unix.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f.signalGroup(sig)
 	groups := make(map[int]bool)
 	for _, p := range r.orphansOf(f) {
+		if p.undecided {
+			continue
+		}
 		if f.state != nil {
-			if f.ended == nil {
-				f.ended = make(map[int]struct{})
-			}
 			f.ended[p.pid] = struct{}{}
 		}
 		// The group is the orphan's at this moment, and the orphan is pinned: it is a child that only we collect.
@@ -94,38 +112,56 @@ func (r *Reaper) signal(f *family, sig unix.Signal) {
 }
 
 // release forgets f. Its survivors are remembered, so that they are collected one day.
-func (r *Reaper) release(f *family) (survivors int) {
+func (r *reaper) release(f *family) (survivors int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !f.adopting {
+		f.signalGroup(unix.SIGKILL)
+	}
 	f.collect()
-	for _, p := range r.orphansOf(f) {
-		r.lost[p.pid] = p.start
-		survivors++
+	if f.adopting {
+		for _, p := range r.orphansOf(f) {
+			if !p.undecided {
+				r.lost[p.pid] = p.start
+				survivors++
+			}
+		}
 	}
 	delete(r.families, f)
+	maps.DeleteFunc(r.claims, func(_ claim, owner *family) bool { return owner == f })
 	return survivors
 }
 
-// orphansOf lists f's living orphans and collects dead ones, whosever they are.
-func (r *Reaper) orphansOf(f *family) []process {
+// orphansOf lists f's living orphans, and those of which the next look will tell whose they are. It collects dead ones,
+// whosever they are.
+func (r *reaper) orphansOf(f *family) []process {
 	if noChildren() {
 		clear(r.lost)
+		clear(r.blank)
+		clear(r.claims)
+		return nil
+	}
+	self := os.Getpid()
+	session, err := unix.Getsid(0)
+	if err != nil {
 		return nil
 	}
 	var found []process
-	for _, pid := range children(r.self) {
+	for _, pid := range children(self) {
 		p, ok := readProcess(pid)
-		if !ok || p.parent != r.self || p.session == r.session || r.isShell(pid) {
+		if !ok || p.parent != self || p.session == session || r.isShell(pid) {
 			continue
 		}
-		owners := r.owners(p)
+		owners := r.owners(&p)
 		start, lost := r.lost[pid]
 		lost = lost && start == p.start
 		switch {
 		case p.zombie && (len(owners) > 0 || lost):
 			_ = unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOHANG, nil)
 			delete(r.lost, pid)
-		case !p.zombie && len(owners) == 1 && owners[0] == f:
+			delete(r.blank, pid)
+			delete(r.claims, claim{pid, p.start})
+		case !p.zombie && (len(owners) == 1 && owners[0] == f || p.undecided):
 			found = append(found, p)
 		}
 	}
@@ -133,7 +169,7 @@ func (r *Reaper) orphansOf(f *family) []process {
 }
 
 // isShell tells whether pid is a command's shell that its own Run will collect.
-func (r *Reaper) isShell(pid int) bool {
+func (r *reaper) isShell(pid int) bool {
 	for f := range r.families {
 		if f.state == nil && f.proc.Pid == pid {
 			return true
@@ -142,8 +178,8 @@ func (r *Reaper) isShell(pid int) bool {
 	return false
 }
 
-// owners are the families that p may belong to.
-func (r *Reaper) owners(p process) []*family {
+// owners are the families that p may belong to. It marks p undecided if that can't be told yet.
+func (r *reaper) owners(p *process) []*family {
 	var owners []*family
 	for f := range r.families {
 		if f.proc.Pid == p.session {
@@ -156,14 +192,27 @@ func (r *Reaper) owners(p process) []*family {
 	if len(owners) < 2 || p.zombie {
 		return owners
 	}
+	id := claim{p.pid, p.start}
+	if f := r.claims[id]; slices.Contains(owners, f) {
+		return []*family{f}
+	}
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
 	if err != nil {
 		return owners // another user's
 	}
 	for _, f := range owners {
 		if bytes.Contains(environ, []byte(markName+"="+f.mark+"\x00")) {
+			r.claims[id] = f
 			return []*family{f}
 		}
+	}
+	if len(environ) == 0 {
+		first, seen := r.blank[p.pid]
+		if !seen {
+			first = time.Now()
+			r.blank[p.pid] = first
+		}
+		p.undecided = time.Since(first) < execTime
 	}
 	return owners
 }

@@ -22,6 +22,8 @@ func refuse(ctx context.Context, c *Command, w window) *failure.Failure {
 		return failure.New(failure.CommandNUL, about(c))
 	case !filepath.IsAbs(c.Dir):
 		return failure.New(failure.CwdNotAbsolute, c.Dir)
+	case c.Shell.Path == "":
+		return failure.New(failure.ShellMissing, about(c))
 	case !c.Shell.Bash && (c.PlainPOSIX == nil || !c.PlainPOSIX(c.Text)):
 		return failure.New(failure.BashMissing, about(c)).
 			Because("the text uses Bash, and the shell here is %s", c.Shell.Path)

@@ -76,3 +76,13 @@ func firstProgram(paths []string) (string, bool) {
 func bashShell(path string) Shell {
 	return Shell{Path: path, Args: []string{"--norc", "-c"}, Bash: true}
 }
+
+// words is the command line that runs text. A text in front of which a dash or plus stands would be taken for options,
+// and mean something that nobody approved.
+func (s Shell) words(text string) []string {
+	words := append(append(make([]string, 0, len(s.Args)+3), s.Path), s.Args...)
+	if strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
+		words = append(words, "--")
+	}
+	return append(words, text)
+}
