@@ -80,7 +80,6 @@ func (p *engineProcess) start(t testing.TB) {
 	p.cmd.Env = append(os.Environ(), p.env...)
 	p.log.Reset()
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

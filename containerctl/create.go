@@ -26,8 +26,6 @@ func createOptions(s Spec, root, user string) client.ContainerCreateOptions {
 			labelWorkspace:    s.WorkspaceID,
 			labelImageVersion: s.ImageVersion,
 		},
-		// An image's health check asks about the image's own program, which does not run here.
-		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 	}
 	if user != "" {
 		config.Env = []string{"HOME=/tmp"} // a user the image does not know has no home folder

@@ -22,6 +22,7 @@ type Engine struct {
 	pulls   pulls
 
 	mu      sync.Mutex
+	usable  map[string]bool   // images by id that have what a container needs; guarded by mu
 	unended map[string][]mark // by container: commands that may still run since the engine was away; guarded by mu
 }
 
@@ -80,6 +81,7 @@ func newEngine(api *client.Client, c candidate, facts Facts, d Discovery) *Engin
 		origin:  c.origin,
 		facts:   facts,
 		auth:    credentials{dir: d.dockerConfigDir(), environ: d.Environ},
+		usable:  make(map[string]bool),
 		unended: make(map[string][]mark),
 	}
 	e.pulls.init(e.pullImage)

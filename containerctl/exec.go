@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,9 @@ func (c ExecCommand) check(ctx context.Context, now time.Time) error {
 	case len(c.Text) > maxText:
 		return failure.New(failure.CommandTooLong, c.Container).
 			Because("the text has %d bytes, the system takes %d", len(c.Text), maxText)
+	case slices.ContainsFunc(c.Env, func(kv string) bool { return len(kv) > maxText }):
+		return failure.New(failure.CommandTooLong, c.Container).
+			Because("a variable of its environment has more than the %d bytes that the system takes", maxText)
 	case !c.Deadline.IsZero() && !now.Before(c.Deadline):
 		return failure.New(failure.ExpiredBeforeStart, c.Container)
 	}

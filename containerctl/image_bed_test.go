@@ -14,6 +14,9 @@ import (
 var applets = strings.Fields("sh echo cat sleep true false ls id touch mkdir test stat head dd yes env setsid ps kill " +
 	"wget nc grep wc tr pwd rm readlink sed seq awk date")
 
+// absent leaves a program out of the image.
+const absent = "-"
+
 // imageTar is a small image: busybox, a writable /tmp, and git with its libraries where this machine has one. extra
 // are further files by path.
 func imageTar(t testing.TB, extra map[string]string) []byte {
@@ -48,6 +51,9 @@ func imageTar(t testing.TB, extra map[string]string) []byte {
 	}
 	add(tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, []byte("root:x:0:0:root:/root:/bin/sh\n"))
 	for name, body := range extra {
+		if body == absent {
+			continue
+		}
 		add(tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755}, []byte(body))
 	}
 	if git, err := exec.LookPath("git"); err == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
 
 	"brabo.dev/runner/runner/failure"
 )
@@ -21,15 +22,24 @@ type Progress struct {
 // progressEvery is the shortest time between two reports (protocol.md 12: at most four a second).
 const progressEvery = 250 * time.Millisecond
 
-// ensureImage pulls the image if the engine lacks it, joining a pull of it that is under way.
-func (e *Engine) ensureImage(ctx context.Context, image string, opts StartOptions) error {
-	_, err := e.api.ImageInspect(ctx, image)
-	if err == nil {
-		return nil
+// ensureImage gives the image, which is pulled if the engine lacks it.
+func (e *Engine) ensureImage(ctx context.Context, image string, opts StartOptions) (client.ImageInspectResult, error) {
+	got, err := e.api.ImageInspect(ctx, image)
+	if cerrdefs.IsNotFound(err) {
+		if err := e.awaitPull(ctx, image, opts); err != nil {
+			return got, err
+		}
+		got, err = e.api.ImageInspect(ctx, image)
 	}
-	if !cerrdefs.IsNotFound(err) {
-		return e.named(ctx, err, image)
+	if cerrdefs.IsNotFound(err) {
+		return got, failure.New(failure.ImagePullFailed, image).
+			Because("%s says that it was pulled, and then does not have it", e.facts.Name).Wrap(err)
 	}
+	return got, e.named(ctx, err, image)
+}
+
+// awaitPull begins a pull or joins the one that is under way, and waits for its end or for the caller's.
+func (e *Engine) awaitPull(ctx context.Context, image string, opts StartOptions) error {
 	p, err := e.pulls.join(image)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package containerctl
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ var systemFolders = []string{
 	"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "root", "run", "sbin", "sys", "usr", "var",
 }
 
-// checkRoot applies protocol.md 7.1, rule 5, to the folder that is to be mounted.
+// checkRoot applies protocol.md 7.1, rule 5, to the folder that is to be mounted, which has to be there.
 func checkRoot(root string) error {
 	refuse := func(why string) error {
 		return failure.New(failure.ContainerRoot, root).Because("%s", why)
@@ -35,6 +36,14 @@ func checkRoot(root string) error {
 	first, _, _ := strings.Cut(strings.TrimPrefix(clean, "/"), "/")
 	if slices.Contains(systemFolders, first) {
 		return refuse("it lies in the system folder /" + first)
+	}
+	// Some engines would make a folder that is missing, as root.
+	info, err := os.Stat(root)
+	if err != nil {
+		return failure.New(failure.ContainerRoot, root).Because("it can't be looked at").Wrap(err)
+	}
+	if !info.IsDir() {
+		return refuse("it is no folder")
 	}
 	return nil
 }

@@ -90,7 +90,8 @@ kill_marked() {
 // $6 the umask or nothing, $7 the word that begins each line of its reports.
 //
 // Its standard error is the channel of its reports; the command's own goes where its output goes, so that the order
-// of both is kept. The shell traps what the command may be ended with, to be there afterwards and clear away what
+// of both is kept. It is run from a subshell, so that what the outer shell has to say about its end ("Killed") does
+// not go there too. The outer shell traps what the command may be ended with, to be there afterwards and clear away what
 // the command left behind; a trap, unlike an ignored signal, is not inherited.
 const scriptRun = scriptFind + scriptKill + `
 word=$7 lowest=$3 highest=$3 sh=/bin/sh
@@ -109,7 +110,7 @@ if [ "$5" != sh ]; then
 	fi
 fi
 cd "$4" || { echo "$word nocwd" >&2; exit 126; }
-"$sh" -c "$1" </dev/null 2>&1
+(exec "$sh" -c "$1" </dev/null 2>&1)
 code=$?
 kill_marked
 echo "$word end $code $ended $count" >&2

@@ -39,8 +39,9 @@ type Started struct {
 	Notes     []string // what could not be done though the container runs, for a person to read
 }
 
-// startAttempts bounds how often Start begins again because somebody else made or removed the container meanwhile.
-const startAttempts = 5
+// startPatience bounds how long Start begins again because somebody else makes or removes the container meanwhile.
+// An engine reserves a name before it can say anything about the container.
+const startPatience = 15 * time.Second
 
 // Start makes the project's container run. It is idempotent: one that runs is left alone, one that is stopped is
 // started as it is, and otherwise one is made, its image pulled if it is absent. A failed Start leaves no container
@@ -54,7 +55,7 @@ func (e *Engine) Start(ctx context.Context, spec Spec, opts StartOptions) (Start
 	if err != nil {
 		return Started{}, err
 	}
-	for range startAttempts {
+	for began, pause := time.Now(), 20*time.Millisecond; ; pause = min(2*pause, time.Second) {
 		c, found, err := e.find(ctx, name)
 		if err != nil {
 			return Started{}, err
@@ -68,10 +69,16 @@ func (e *Engine) Start(ctx context.Context, spec Spec, opts StartOptions) (Start
 		if !errors.Is(err, errAgain) {
 			return s, err
 		}
+		if time.Since(began) > startPatience {
+			return Started{}, failure.New(failure.EngineRefused, name).
+				Because("somebody else makes and removes a container of this name all the time").
+				Then("see whether a second daemon serves this project")
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done(): // the next question to the engine says so
+		}
 	}
-	return Started{}, failure.New(failure.EngineRefused, name).
-		Because("somebody else makes and removes a container of this name all the time").
-		Then("see whether a second daemon serves this project")
 }
 
 // errAgain says that the container's state changed under our hands, so that it has to be looked at afresh.
@@ -80,10 +87,17 @@ var errAgain = errors.New("the container changed meanwhile")
 // startNew pulls, creates, links and starts. What it created is removed again when a later step fails.
 func (e *Engine) startNew(ctx context.Context, spec Spec, opts StartOptions, user string) (Started, error) {
 	name := Name(spec.WorkspaceDirName)
-	if err := e.ensureImage(ctx, spec.Image, opts); err != nil {
+	image, err := e.ensureImage(ctx, spec.Image, opts)
+	if err != nil {
 		return Started{}, err
 	}
-	created, err := e.api.ContainerCreate(ctx, createOptions(spec, opts.Root, user))
+	wanted := createOptions(spec, opts.Root, user)
+	if image.Config != nil && image.Config.Healthcheck != nil {
+		// It asks about the image's own program, which does not run here. Where there is none it stays unset, since
+		// Podman makes a timer of whatever is said about health.
+		wanted.Config.Healthcheck = &container.HealthConfig{Test: []string{"NONE"}}
+	}
+	created, err := e.api.ContainerCreate(ctx, wanted)
 	switch {
 	case cerrdefs.IsConflict(err), err != nil && strings.Contains(err.Error(), "already in use"):
 		return Started{}, errAgain // another daemon was faster
@@ -93,7 +107,10 @@ func (e *Engine) startNew(ctx context.Context, spec Spec, opts StartOptions, use
 	case err != nil:
 		return Started{}, e.createFault(ctx, err, name, opts.Root)
 	}
-	notes, err := e.bringUp(ctx, created.ID, name, opts.Root)
+	var notes []string
+	if err = e.checkUsable(ctx, created.ID, image, name); err == nil {
+		notes, err = e.bringUp(ctx, created.ID, name, opts.Root)
+	}
 	if err != nil {
 		e.discard(ctx, created.ID)
 		return Started{}, err
@@ -162,8 +179,9 @@ func (e *Engine) bringUp(ctx context.Context, id, name, root string) (notes []st
 func (e *Engine) createFault(ctx context.Context, err error, name, root string) error {
 	text := strings.ToLower(err.Error())
 	switch {
-	case strings.Contains(text, "sleep") && (strings.Contains(text, "not found") || strings.Contains(text, "no such file")):
-		return failure.New(failure.ImageUnusable, name).Because("the image has no `sleep`, which keeps the container alive").Wrap(err)
+	case strings.Contains(text, "container-init binary not found"):
+		return failure.New(failure.EngineRefused, name).Because("%s has no init to put into containers: %s", e.facts.Name, words(err)).
+			Then("install it (the package is usually called catatonit) and send the action again").Wrap(err)
 	case strings.Contains(text, strings.ToLower(root)) && (strings.Contains(text, "bind source path") || strings.Contains(text, "no such file") || strings.Contains(text, "statfs")):
 		return failure.New(failure.ContainerRoot, root).
 			Because("the engine does not find the folder on its side: it was removed, or the engine runs in a virtual machine that does not share it").
