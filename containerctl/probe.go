@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -56,6 +57,8 @@ func (c candidate) client() (*client.Client, error) {
 	return client.New(opts...)
 }
 
+var apiVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+$`)
+
 // ask connects, negotiates the API's version and reads the engine's facts.
 func (d Discovery) ask(ctx context.Context, api *client.Client, c candidate) (*Engine, failure.Name, string) {
 	// The client's own errors no longer hold the errno, so that the first connection is made by hand.
@@ -67,7 +70,7 @@ func (d Discovery) ask(ctx context.Context, api *client.Client, c candidate) (*E
 	_ = conn.Close()
 	ping, err := api.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true})
 	if err != nil {
-		if ping.APIVersion != "" && versions.LessThan(ping.APIVersion, client.MinAPIVersion) {
+		if apiVersion.MatchString(ping.APIVersion) && versions.LessThan(ping.APIVersion, client.MinAPIVersion) {
 			return nil, failure.EngineTooOld, fmt.Sprintf("speaks API %s, at least %s is needed", ping.APIVersion, client.MinAPIVersion)
 		}
 		return nil, failure.EngineNotRunning, fmt.Sprintf("something listens but does not answer as an engine does: %v", err)

@@ -11,6 +11,7 @@ var suite = []struct {
 	name string
 	test func(*testing.T, *bed)
 }{
+	{"every way to name it", testDiscovery},
 	{"a container's whole life", testLife},
 	{"a container is made as the contract says", testContract},
 	{"commands inside", testExec},
