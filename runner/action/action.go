@@ -136,6 +136,25 @@ func (f fields) decision(event string) (*Decision, *failure.Failure) {
 	return d, nil
 }
 
+// terms reads the fields of the extensions that every action may carry, as far as they were granted.
+func (f fields) terms(event string, granted Extensions) (deadline time.Duration, decision *Decision, fail *failure.Failure) {
+	if granted.Has(ExtDeadline) {
+		if deadline, fail = f.deadline(event); fail != nil {
+			return 0, nil, fail
+		}
+	}
+	if granted.Has(ExtDecision) {
+		if decision, fail = f.decision(event); fail != nil {
+			return 0, nil, fail
+		}
+		if decision == nil {
+			// A server that agreed to say who decided and does not is read as "no person did".
+			decision = &Decision{Kind: "policy"}
+		}
+	}
+	return deadline, decision, nil
+}
+
 func isNull(raw json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(raw), []byte("null")) }
 
 // Digest identifies an action's content: the SHA-256 of its canonical JSON without deadlineMs, decision and env,

@@ -116,6 +116,55 @@ func TestFailuresAboutEnvNeverQuoteAValue(t *testing.T) {
 	}
 }
 
+func TestContainerActionsAreRead(t *testing.T) {
+	start, fail := DecodeContainer(EventContainerStart, json.RawMessage(`{"ref":"a","spec":{"imagem":"x:1"},"deadlineMs":5000}`), everything)
+	if fail != nil || start.Ref != "a" || string(start.Spec) != `{"imagem":"x:1"}` || start.Deadline != 5*time.Second {
+		t.Errorf("%+v, %v", start, fail)
+	}
+	stop, fail := DecodeContainer(EventContainerStop, json.RawMessage(`{"ref":"a","workspaceDirName":"shop"}`), nil)
+	if fail != nil || string(stop.WorkspaceDirName) != `"shop"` {
+		t.Errorf("%+v, %v", stop, fail)
+	}
+	for _, c := range []struct {
+		event, raw, ref string
+		want            failure.Name
+	}{
+		{EventContainerStart, `[]`, "", failure.MalformedAction},
+		{EventContainerStart, `{"spec":{}}`, "", failure.MalformedAction},
+		{EventContainerStart, `{"ref":"a"}`, "a", failure.MalformedAction},
+		{EventContainerStart, `{"ref":"a","spec":null}`, "a", failure.MalformedAction},
+		{EventContainerRemove, `{"ref":"a","spec":{}}`, "a", failure.MalformedAction},
+		{EventContainerStop, `{"ref":"a","workspaceDirName":"x","deadlineMs":1}`, "a", failure.InvalidDeadline},
+	} {
+		got, fail := DecodeContainer(c.event, json.RawMessage(c.raw), everything)
+		failuretest.Produced(t, fail, c.want)
+		if got.Ref != c.ref {
+			t.Errorf("%s: ref %q", c.raw, got.Ref)
+		}
+	}
+}
+
+func TestContainerResultsHaveTheFormOfTheContract(t *testing.T) {
+	no := false
+	for _, c := range []struct {
+		result ContainerResult
+		want   string
+	}{
+		{ContainerResult{Ref: "a", Sucesso: true}, `{"ref":"a","sucesso":true}`},
+		{ContainerResult{Ref: "a", Sucesso: true, ContainerID: "c", Nome: "brabo-shop", JaEstavaDePe: &no},
+			`{"ref":"a","sucesso":true,"containerId":"c","nome":"brabo-shop","jaEstavaDePe":false}`},
+	} {
+		raw, err := json.Marshal(c.result)
+		if err != nil || string(raw) != c.want {
+			t.Errorf("%s, %v", raw, err)
+		}
+	}
+	failed := ContainerFailed("a", failure.New(failure.DiskFull, "/x"))
+	if failed.Sucesso || !strings.HasPrefix(failed.Erro, "disk_full: /x") || failed.Failure == nil {
+		t.Errorf("%+v", failed)
+	}
+}
+
 func TestCancelIsRead(t *testing.T) {
 	ref, reason, fail := DecodeExecCancel(json.RawMessage(`{"ref":"a","reason":"no longer wanted"}`))
 	if fail != nil || ref != "a" || reason != "no longer wanted" {

@@ -51,21 +51,8 @@ func DecodeExec(raw json.RawMessage, granted Extensions) (Exec, *failure.Failure
 		return e, fail
 	}
 	e.GitCredentialed = string(f["gitCredenciado"]) == "true"
-	if granted.Has(ExtDeadline) {
-		if e.Deadline, fail = f.deadline(EventExec); fail != nil {
-			return e, fail
-		}
-	}
-	if granted.Has(ExtDecision) {
-		if e.Decision, fail = f.decision(EventExec); fail != nil {
-			return e, fail
-		}
-		if e.Decision == nil {
-			// A server that agreed to say who decided and does not is read as "no person did".
-			e.Decision = &Decision{Kind: "policy"}
-		}
-	}
-	return e, nil
+	e.Deadline, e.Decision, fail = f.terms(EventExec, granted)
+	return e, fail
 }
 
 // cwd reads the working directory: null and absence are the project root, an empty string is a mistake.
