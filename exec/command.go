@@ -28,6 +28,8 @@ type Command struct {
 	Umask   *int                           // of the command; nil: this process's. Not on Windows
 	Observe func(chunk []byte)             // called with every chunk as it arrives, by one goroutine; the chunk is only lent
 	Started func(pid int, identity string) // called once the shell runs; for identity see Identity
+
+	linger time.Duration // how long what the shell left may go on; zero: the constant. Tests need longer
 }
 
 // Result is what became of a Command.
@@ -41,7 +43,7 @@ type Result struct {
 	Invalid   int64  // invalid bytes replaced in Output
 	Signal    string // what ended the shell where no exit code is: "SIGKILL"
 	Spool     string // the file with the full output, up to its limit, or ""
-	Left      int    // processes that outlived the shell and were ended
+	Left      int    // processes that outlived the shell and were ended; in a nest of them, those on top
 	Survivors int    // processes that could not be ended, like those of another user
 	Duration  time.Duration
 

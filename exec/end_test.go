@@ -5,6 +5,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func TestDeadlineEndsTheGroup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := within(command(t, text), time.Second)
+			c := within(command(t, text), 4*time.Second)
 			res := Run(context.Background(), c)
 			failuretest.Produced(t, res.Failure, failure.TimedOut)
 			if res.ExitCode != -1 || !res.TimedOut || res.Cancelled || res.Output != "begun\n" || res.Survivors != 0 {
@@ -56,7 +57,7 @@ func TestDeadlineLetsTheCommandTidyUp(t *testing.T) {
 
 // Runs real bash.
 func TestDeadlineKeepsThePartialOutput(t *testing.T) {
-	c := within(command(t, `yes | head -c 1000000; sleep 300`), time.Second)
+	c := within(command(t, `yes | head -c 1000000; sleep 300`), 4*time.Second)
 	res := Run(context.Background(), c)
 	failuretest.Produced(t, res.Failure, failure.TimedOut)
 	if res.Total != 1000000 || !res.Truncated {
@@ -88,18 +89,6 @@ func TestCancelDuringACommand(t *testing.T) {
 }
 
 // Runs real bash.
-func TestCancelAfterTheShellEndedKeepsItsCode(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	c := command(t, `(while [ -d /proc/$$ ] && kill -0 $$; do :; done; echo gone; sleep 300) 2>/dev/null & exit 7`)
-	c.Observe = func([]byte) { cancel() }
-	res := Run(ctx, c)
-	if res.ExitCode != 7 || res.Failure != nil || res.Cancelled || res.Output != "gone\n" {
-		t.Errorf("%+v", res)
-	}
-}
-
-// Runs real bash.
 func TestDeathBySomebodyElsesSignal(t *testing.T) {
 	for _, signal := range []string{"SIGKILL", "SIGSEGV", "SIGTERM"} {
 		res := Run(context.Background(), command(t, `echo last words; kill -`+strings.TrimPrefix(signal, "SIG")+` $$; sleep 300`))
@@ -112,26 +101,40 @@ func TestDeathBySomebodyElsesSignal(t *testing.T) {
 
 // Runs real bash.
 func TestBackgroundChildrenEndWithTheCommand(t *testing.T) {
-	for name, tc := range map[string]struct{ text, output string }{
-		"one that holds the pipe":      {`sleep 300 & echo done`, "done\n"},
-		"one that ignores TERM":        {`(trap '' TERM; sleep 300; sleep 300) & echo done`, "done\n"},
-		"one in a job of its own":      {`set -m; sleep 300 & echo done`, "done\n"},
-		"one that goes on writing":     {`(exec 3>&1 >/dev/null; trap '' TERM; while :; do :; done) & echo done`, "done\n"},
-		"one that outlives for a bit":  {`(sleep 0.05; echo later) & echo done`, "done\nlater\n"},
-		"a process substitution's end": {`echo text > >(sleep 0.05; cat)`, "text\n"},
+	for name, text := range map[string]string{
+		"one that holds the pipe":  `sleep 300 & echo done`,
+		"one that holds nothing":   `sleep 300 >/dev/null 2>&1 & echo done`,
+		"one that ignores TERM":    `(trap '' TERM; sleep 300; sleep 300) & echo done`,
+		"one in a job of its own":  `set -m; sleep 300 & echo done`,
+		"one that keeps on trying": `(exec 3>&1 >/dev/null; trap '' TERM; while :; do :; done) & echo done`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			must(t, command(t, tc.text), 0, tc.output)
+			if res := must(t, command(t, text), 0, "done\n"); runtime.GOOS == "linux" && res.Left == 0 {
+				t.Error("nothing is said to have been left")
+			}
 		})
 	}
 }
 
 // Runs real bash.
+func TestBackgroundChildrenMayFinishWhatTheyWrite(t *testing.T) {
+	for text, output := range map[string]string{
+		`(sleep 0.05; echo later) & echo done`: "done\nlater\n",
+		`echo text > >(sleep 0.05; cat)`:       "text\n",
+	} {
+		c := command(t, text)
+		c.linger = time.Minute
+		if res := must(t, c, 0, output); res.Left != 0 {
+			t.Errorf("%d had to be ended", res.Left)
+		}
+	}
+}
+
+// Runs real bash.
 func TestBackgroundWriterIsCutOff(t *testing.T) {
-	c := command(t, `yes & exit 3`)
-	res := Run(context.Background(), c)
-	if res.ExitCode != 3 || res.Failure != nil || !res.Truncated {
-		t.Errorf("%+v", res.Failure)
+	res := Run(context.Background(), command(t, `yes & exit 3`))
+	if res.ExitCode != 3 || res.Failure != nil || res.Total == 0 {
+		t.Errorf("%+v", res)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -78,13 +79,16 @@ func TestDaemonsEndWithTheCommand(t *testing.T) {
 
 // Runs real bash and setsid.
 func TestDaemonsEndAtTheDeadline(t *testing.T) {
-	for _, text := range []string{daemon, stubborn, withHeirs} {
-		c := within(command(t, text+` sleep 300`), 2*time.Second)
-		res := Run(context.Background(), c)
-		if !res.TimedOut || res.Survivors != 0 {
-			t.Errorf("%+v", res)
-		}
-		gone(t, pids(t, c))
+	for name, text := range map[string]string{"obedient": daemon, "stubborn": stubborn, "with heirs": withHeirs} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := within(command(t, text+` sleep 300`), 6*time.Second)
+			res := Run(context.Background(), c)
+			if !res.TimedOut || res.Survivors != 0 {
+				t.Errorf("%+v", res)
+			}
+			gone(t, pids(t, c))
+		})
 	}
 }
 
@@ -139,17 +143,20 @@ func TestNamelessDaemonEndsWithTheLastThatItMayBelongTo(t *testing.T) {
 // waitFor waits until a command made path.
 func waitFor(t *testing.T, path string) {
 	t.Helper()
+	waitUntil(t, path, func() bool { _, err := os.Stat(path); return err == nil })
+}
+
+// waitUntil looks again and again whether what has come.
+func waitUntil(t *testing.T, what string, came func() bool) {
+	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	late := time.After(60 * time.Second)
-	for {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
+	for !came() {
 		select {
 		case <-tick.C:
 		case <-late:
-			t.Fatalf("%s did not come", path)
+			t.Fatalf("waited in vain for %s", what)
 		}
 	}
 }
@@ -174,6 +181,19 @@ func TestForkStorm(t *testing.T) {
 			}
 			t.Logf("%d were left, all over after %v", res.Left, res.Duration)
 		})
+	}
+}
+
+// Runs real bash.
+func TestCancelAfterTheShellEndedKeepsItsCode(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c := command(t, `(while kill -0 $$; do :; done; echo gone; sleep 300) 2>/dev/null & exit 7`)
+	c.linger = time.Minute
+	c.Observe = func([]byte) { cancel() }
+	res := Run(ctx, c)
+	if res.ExitCode != 7 || res.Failure != nil || res.Cancelled || res.Output != "gone\n" {
+		t.Errorf("%+v", res)
 	}
 }
 
@@ -217,4 +237,35 @@ func TestChildrenWithoutTheKernelsList(t *testing.T) {
 	}
 	cancel()
 	<-done
+}
+
+// Runs real bash, in a process that is no reaper: the group is ended all the same, with nothing left for the system.
+func TestWithoutBecomingSubreaper(t *testing.T) {
+	if os.Getenv(noReaper) == "" {
+		again := exec.Command(os.Args[0], "-test.run=^TestWithoutBecomingSubreaper$", "-test.v")
+		again.Env = append(os.Environ(), noReaper+"=1")
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	for _, text := range []string{
+		`echo $$ >pids`,
+		`sleep 300 & echo $! >pids`,
+		`sleep 300 >/dev/null 2>&1 & echo $! >pids`,
+		`(trap '' TERM; echo $BASHPID >pids; sleep 300; sleep 300) & until [ -s pids ]; do sleep 0.01; done`,
+	} {
+		c := command(t, text+"; exit 3")
+		must(t, c, 3, "")
+		for _, pid := range pids(t, c) {
+			waitUntil(t, fmt.Sprintf("the end of process %d", pid), func() bool {
+				p, there := readProcess(pid) // whoever adopted it may not have collected it
+				return !there || p.zombie
+			})
+		}
+	}
+	c := within(command(t, `sleep 300`), 4*time.Second)
+	if res := Run(context.Background(), c); !res.TimedOut {
+		t.Errorf("%+v", res)
+	}
 }

@@ -9,10 +9,15 @@ import (
 	"go.uber.org/goleak"
 )
 
+// noReaper is the variable under which these tests run in a process that is no reaper.
+const noReaper = "EXEC_TEST_NO_REAPER"
+
 func TestMain(m *testing.M) {
-	if err := BecomeSubreaper(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if os.Getenv(noReaper) == "" {
+		if err := BecomeSubreaper(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -17,18 +17,16 @@ func notRun(f *failure.Failure) Result {
 
 // result closes the account of the family.
 func (r *run) result(ctx context.Context, why reason) Result {
-	r.pump.finish(lastWords)
+	r.pump.finish(min(lastWords, max(r.window.left(time.Now()), lastWords/10)))
 	res := Result{ExitCode: -1}
-	given := !r.shellGone()
-	if !given {
+	if r.shellGone() {
 		res.Left, res.Survivors = r.family.release()
 		res.ExitCode, res.Signal = r.family.exit()
-	}
-	r.verdict <- given
-	if given {
-		res.Survivors++
-	} else {
+		r.verdict <- false
 		<-r.waiter
+	} else {
+		res.Survivors = 1
+		r.verdict <- true
 	}
 	res.Output, res.Truncated, res.Total, res.Invalid = r.pump.output.Result()
 	res.Spool, res.SpoolFailure = r.pump.spool.close(res.Truncated)

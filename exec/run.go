@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"time"
@@ -65,8 +66,8 @@ func start(ctx context.Context, c *Command) Result {
 	switch {
 	case why != byItself:
 		r.end(r.window.grace)
-	case !r.settle(min(linger, r.window.untilTerm(time.Now())), ctx.Done()):
-		r.end(linger)
+	case !r.settle(min(cmp.Or(c.linger, lingering), r.window.untilTerm(time.Now())), ctx.Done()):
+		r.end(lingering)
 	}
 	return r.result(ctx, why)
 }

@@ -7,8 +7,8 @@ const (
 	defaultGrace = 2 * time.Second
 	// maxReserve is kept between KILL and the deadline for the family's end and the last of the output.
 	maxReserve = 250 * time.Millisecond
-	// linger is how long what the shell left behind may go on undisturbed, and again how long after TERM.
-	linger = 500 * time.Millisecond
+	// lingering is how long what the shell left behind may go on undisturbed, and again how long after TERM.
+	lingering = 500 * time.Millisecond
 	// afterKill bounds the wait for a killed family where no deadline does.
 	afterKill = 2 * time.Second
 	// tendEvery is the rhythm in which a long command's dead orphans are collected and the wall clock is looked at.
