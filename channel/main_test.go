@@ -39,7 +39,6 @@ type hub struct {
 	mu       sync.Mutex
 	spent    map[string]bool
 	channels []*channel.ServerChannel
-	seen     []channel.Message
 
 	handled chan channel.Message // every message, where somebody listens
 	closed  chan error           // every Closed

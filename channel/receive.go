@@ -102,15 +102,18 @@ func (c *Conn) takeEnd(m Message, how ChannelEnd) {
 	if ch == nil || ch.topic != m.Topic {
 		return // of a join that is already over
 	}
+	end := &ChannelError{Topic: ch.topic, End: how, Payload: m.Payload}
 	if how == ChannelClosed && ch.leaving() {
-		how = ChannelLeft
+		end = &ChannelError{Topic: ch.topic, End: ChannelLeft}
 	}
-	c.ended(ch, &ChannelError{Topic: ch.topic, End: how, Payload: m.Payload})
+	c.ended(ch, end)
 }
 
 // ended takes a channel off and fails who waits on it; c.mu is held.
 func (c *Conn) ended(ch *Channel, err error) {
-	delete(c.channels, ch.joinRef)
+	if c.channels[ch.joinRef] == ch {
+		delete(c.channels, ch.joinRef)
+	}
 	if c.topics[ch.topic] == ch {
 		delete(c.topics, ch.topic)
 	}
