@@ -79,6 +79,8 @@ func (p *engineProcess) start(t testing.TB) {
 	p.cmd = exec.Command(p.args[0], p.args[1:]...)
 	p.cmd.Env = append(os.Environ(), p.env...)
 	p.log.Reset()
+	// A killed dockerd leaves this behind, and waits for the containerd in it where nobody has collected its zombie.
+	_ = os.Remove(filepath.Join(p.dir, "exec", "containerd", "containerd.pid"))
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -156,16 +158,16 @@ func startDocker(t testing.TB, extra ...string) *engineProcess {
 	return p
 }
 
-// startPodman starts Podman's service. insecure is a registry without TLS that it may pull from, or "".
-func startPodman(t testing.TB, insecure string) *engineProcess {
+// startPodman starts Podman's service. insecure are registries without TLS that it may pull from.
+func startPodman(t testing.TB, insecure ...string) *engineProcess {
 	t.Helper()
 	needRoot(t)
 	dir := shortDir(t)
 	in := func(name string) string { return filepath.Join(dir, name) }
 	write(t, in("containers.conf"), "[containers]\ndefault_ulimits = [\"nofile=1024:1024\",\"nproc=1024:1024\"]\n[engine]\ncgroup_manager = \"cgroupfs\"\n")
 	registries := "unqualified-search-registries = []\n"
-	if insecure != "" {
-		registries += fmt.Sprintf("[[registry]]\nlocation = %q\ninsecure = true\n", insecure)
+	for _, r := range insecure {
+		registries += fmt.Sprintf("[[registry]]\nlocation = %q\ninsecure = true\n", r)
 	}
 	write(t, in("registries.conf"), registries)
 	p := &engineProcess{address: "unix://" + in("p.sock"), dir: dir,

@@ -26,6 +26,12 @@ type Engine struct {
 	unended map[string][]mark // by container: commands that may still run since the engine was away; guarded by mu
 }
 
+// The names of the engines that are told apart.
+const (
+	docker = "Docker"
+	podman = "Podman"
+)
+
 // Facts is what an engine says about itself.
 type Facts struct {
 	Name     string // "Docker", "Podman"
@@ -58,7 +64,7 @@ func readFacts(ctx context.Context, api *client.Client) (Facts, error) {
 		return Facts{}, err
 	}
 	f := Facts{
-		Name:    "Docker",
+		Name:    docker,
 		Version: version.Version,
 		API:     api.ClientVersion(),
 		Rootless: slices.ContainsFunc(info.Info.SecurityOptions, func(o string) bool {
@@ -68,7 +74,7 @@ func readFacts(ctx context.Context, api *client.Client) (Facts, error) {
 	}
 	for _, c := range version.Components {
 		if strings.HasPrefix(c.Name, "Podman") {
-			f.Name = "Podman"
+			f.Name = podman
 		}
 	}
 	return f, nil

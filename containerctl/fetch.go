@@ -11,8 +11,12 @@ import (
 	"brabo.dev/runner/runner/failure"
 )
 
-// pullStalls is how long a pull may go without a sign of life from the engine.
-const pullStalls = 5 * time.Minute
+// pullStalls is how long a pull may go without a sign of life. Docker reports every moment of a download, Podman only
+// the end of each layer.
+const (
+	pullStalls       = 5 * time.Minute
+	pullStallsSilent = time.Hour
+)
 
 // pullPauses are the waits before a pull is tried again after what may pass by itself.
 var pullPauses = []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second}
@@ -41,7 +45,11 @@ func (e *Engine) pullImage(ctx context.Context, image string, report func(Progre
 func (e *Engine) pullOnce(ctx context.Context, image string, report func(Progress)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watchdog := time.AfterFunc(pullStalls, func() { cancel(errStalled) })
+	stalls := pullStalls
+	if e.facts.Name != docker {
+		stalls = pullStallsSilent
+	}
+	watchdog := time.AfterFunc(stalls, func() { cancel(errStalled) })
 	defer watchdog.Stop()
 	answer, err := e.api.ImagePull(ctx, image, client.ImagePullOptions{RegistryAuth: e.auth.forImage(ctx, image)})
 	if err != nil {
@@ -53,7 +61,7 @@ func (e *Engine) pullOnce(ctx context.Context, image string, report func(Progres
 		if err != nil {
 			return cause(ctx, err)
 		}
-		watchdog.Reset(pullStalls)
+		watchdog.Reset(stalls)
 		if m.Error != nil {
 			return m.Error
 		}

@@ -73,7 +73,7 @@ func testForeign(t *testing.T, b *bed) {
 func testEntrypoint(t *testing.T, b *bed) {
 	s := b.spec(t)
 	changes := []string{`ENTRYPOINT ["/bin/false"]`, `CMD ["oops"]`, `VOLUME /data`, `WORKDIR /tmp`, `ENV A=b`}
-	if b.Facts().Name == "Docker" { // Podman's import can't set one
+	if b.Facts().Name == docker { // Podman's import can't set one
 		changes = append(changes, `HEALTHCHECK --interval=1s CMD touch /work/health`)
 	}
 	s.Image = b.importImage(t, imageTar(t, nil), changes)

@@ -55,7 +55,7 @@ func TestRootDocker(t *testing.T) {
 
 // Needs Podman: starts its service.
 func TestRootPodman(t *testing.T) {
-	runSuite(t, newBed(t, startPodman(t, "").address))
+	runSuite(t, newBed(t, startPodman(t).address))
 }
 
 // Needs the engines in RUNNER_TEST_ENGINES.
