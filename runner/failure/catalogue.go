@@ -248,6 +248,9 @@ var catalogue = map[Name]struct{ cause, next string }{
 	ContainerRoot: {
 		`the project folder can't be mounted into a container`,
 		`move the project to a folder of its own below your home`},
+	CredentialInContainer: {
+		`the command carries a credential, and a container takes no environment`,
+		`use a server that marks the authenticated git operation, or stop the container`},
 	ContainerForeign: {
 		`a container of this name exists that the runner did not make`,
 		`rename or remove it by hand; the runner does not touch it`},
@@ -333,6 +336,12 @@ var catalogue = map[Name]struct{ cause, next string }{
 	RunnerGone: {
 		`the runner's connection ended and it did not come back in time`,
 		`start the runner again; the result is delivered when it rejoins`},
+	ModulesFileInvalid: {
+		`modules.json can't be read as a list of modules`,
+		`correct the file; each module has a name, and numbers above 0 or none`},
+	ResourcesBelowMinimum: {
+		`the container would get less than the project's modules need`,
+		`ask for more, or leave the value out to get the minimum`},
 	NoDemoFolder: {
 		`no folder for the demonstration could be made`,
 		`check the cache folder and the temporary folder`},
