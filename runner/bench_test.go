@@ -1,0 +1,67 @@
+package runner
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	osexec "os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"brabo.dev/runner/runner/action"
+)
+
+// BenchmarkExec is the time from the frame that carries a command to the frame that carries its result, beside a bare
+// os/exec of the same shell command in the same run. Goal: ratio at most 1.25.
+func BenchmarkExec(b *testing.B) {
+	e := newEngine(b, action.Known()...)
+	d := startDaemon(b, e, func(o *Options) { o.Log = slog.New(slog.DiscardHandler) })
+	e.joined(b)
+	shell := d.shell
+	var through, bare []time.Duration
+	for i := 0; b.Loop(); i++ {
+		began := time.Now()
+		e.exec(b, fmt.Sprint(i), "true", "")
+		if r := e.result(b); r.ExitCode != 0 {
+			b.Fatalf("%+v", r)
+		}
+		through = append(through, time.Since(began))
+
+		began = time.Now()
+		cmd := osexec.Command(shell.Path, append(slices.Clone(shell.Args), "true")...)
+		cmd.Dir = d.root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatal(err, out)
+		}
+		bare = append(bare, time.Since(began))
+	}
+	b.ReportMetric(float64(median(through))/float64(median(bare)), "ratio")
+	b.ReportMetric(float64(median(through).Microseconds()), "µs/exec")
+	b.ReportMetric(float64(median(bare).Microseconds()), "µs/bare")
+}
+
+// BenchmarkDeliver is the delivery of one result to a server that acknowledges, over loopback.
+func BenchmarkDeliver(b *testing.B) {
+	l := &MemoryLedger{}
+	for i := range b.N {
+		key := Key{"s", "p", "exec", fmt.Sprint(i)}
+		if _, err := l.Receive(key, [32]byte{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := l.Finish(key, Result{action.EventExecResult, json.RawMessage(`{"ref":"x","exitCode":0}`)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	e := newEngine(b, action.Known()...)
+	b.ResetTimer()
+	startDaemon(b, e, func(o *Options) { o.Server, o.Ledger, o.Log = "s", l, slog.New(slog.DiscardHandler) })
+	for range min(b.N, memoryKeys) {
+		e.result(b)
+	}
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}

@@ -1,0 +1,157 @@
+package runner
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"brabo.dev/runner/containerctl"
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/workspace"
+)
+
+// Containers is how project containers are run; the names are those of settings.md.
+type Containers struct {
+	// Discover finds the engine. Nil: this daemon knows no containers, and says so by name.
+	Discover func(ctx context.Context) (*containerctl.Engine, error)
+	User     string        // container.user
+	Drift    string        // container.drift
+	Pull     time.Duration // container.pull; zero: the deadline less pullReserve
+}
+
+const (
+	// containerDeadline is for servers that send none: the engine waits 60 s (protocol.md 6.1).
+	containerDeadline = 55 * time.Second
+	// pullReserve is what is kept of a start's deadline to say that the pull takes longer.
+	pullReserve = 5 * time.Second
+)
+
+func isContainer(event string) bool {
+	return event == action.EventContainerStart || event == action.EventContainerStop || event == action.EventContainerRemove
+}
+
+func (s *session) receiveContainer(l link, in incoming) {
+	c, fail := action.DecodeContainer(in.event, in.payload, l.granted)
+	in.ref, in.answerEvent = c.Ref, in.event+"_result"
+	in.refusal = func(f *failure.Failure) any { return action.ContainerFailed(c.Ref, f) }
+	s.receive(l, in, fail, func() *failure.Failure {
+		s.log.Info("received", "ref", c.Ref, "action", c.Event)
+		limit := c.Deadline
+		if limit == 0 {
+			limit = containerDeadline
+		}
+		deadline := in.received.Add(limit)
+		return s.submit(s.m.containers, in, deadline, func(ctx context.Context) {
+			ctx, cancel := context.WithDeadline(ctx, deadline)
+			defer cancel()
+			result, err := s.container(ctx, l, c, in.received, deadline)
+			if err != nil {
+				s.refuse(in, s.containerFailure(ctx, err, c))
+				return
+			}
+			s.log.Info("finished", "ref", c.Ref, "action", c.Event, "container", result.Nome)
+			s.finish(in, result)
+		})
+	})
+}
+
+// containerFailure names err; what the deadline or a cancellation cut short is called so.
+func (s *session) containerFailure(ctx context.Context, err error, c action.Container) *failure.Failure {
+	subject := c.Event + " " + c.Ref
+	switch {
+	case failure.As(err) != nil:
+		return failure.As(err)
+	case ctx.Err() == context.DeadlineExceeded:
+		return failure.New(failure.TimedOut, subject).Because("the engine did not finish before the deadline").Wrap(err)
+	case ctx.Err() != nil:
+		return failure.New(failure.Cancelled, subject).Wrap(err)
+	}
+	return failure.From(err, subject)
+}
+
+// container carries out one container action.
+func (s *session) container(ctx context.Context, l link, c action.Container, received, deadline time.Time) (action.ContainerResult, error) {
+	if c.Event == action.EventContainerStart {
+		return s.startContainer(ctx, l, c, received, deadline)
+	}
+	name, err := containerctl.ParseWorkspaceDirName(c.WorkspaceDirName)
+	if err != nil {
+		return action.ContainerResult{}, err
+	}
+	engine, err := s.m.engines.find(ctx)
+	if err != nil {
+		return action.ContainerResult{}, err
+	}
+	if err := s.ours(ctx, engine, name); err != nil {
+		return action.ContainerResult{}, err
+	}
+	do := engine.Stop
+	if c.Event == action.EventContainerRemove {
+		do = engine.Remove
+	}
+	return action.ContainerResult{Ref: c.Ref, Sucesso: true}, do(ctx, name)
+}
+
+// startContainer prepares the folder and confirms it before the engine hears anything.
+func (s *session) startContainer(ctx context.Context, l link, c action.Container, received, deadline time.Time) (action.ContainerResult, error) {
+	spec, err := containerctl.ParseSpec(c.Spec, s.project.ID)
+	if err != nil {
+		return action.ContainerResult{}, err
+	}
+	folder, err := workspace.Materialize(s.project.Root, s.m.o.Folder)
+	if err != nil {
+		return action.ContainerResult{}, err
+	}
+	if s.confirmable(l.granted) {
+		if err := l.ch.Push(ctx, action.EventWorkspaceConfirm, action.WorkspaceConfirm{Path: folder.Path}); err != nil {
+			return action.ContainerResult{}, failure.New(failure.ConnectionLost, "workspace_confirm").
+				Because("the folder could not be confirmed to the server: %v", err).Wrap(err)
+		}
+	}
+	engine, err := s.m.engines.find(ctx)
+	if err != nil {
+		return action.ContainerResult{}, err
+	}
+	if err := s.ours(ctx, engine, spec.WorkspaceDirName); err != nil {
+		return action.ContainerResult{}, err
+	}
+	o := s.m.o.Containers
+	pull := deadline.Add(-pullReserve)
+	if o.Pull > 0 {
+		pull = received.Add(o.Pull)
+	}
+	started, err := engine.Start(ctx, spec, containerctl.StartOptions{
+		Root: folder.Path, User: o.User, Drift: o.Drift, PullDeadline: pull,
+		Progress: func(p containerctl.Progress) {
+			s.log.Info("pulling", "ref", c.Ref, "image", p.Image, "bytes", p.Current, "of", p.Total)
+		},
+	})
+	if err != nil {
+		return action.ContainerResult{}, err
+	}
+	for _, note := range append(started.Drift, started.Notes...) {
+		s.log.Warn("container", "name", started.Name, "note", note)
+	}
+	return action.ContainerResult{
+		Ref: c.Ref, Sucesso: true, ContainerID: started.ID, Nome: started.Name, JaEstavaDePe: &started.AlreadyUp,
+	}, nil
+}
+
+// ours refuses a container of another project: a server could name any of this machine's.
+func (s *session) ours(ctx context.Context, engine *containerctl.Engine, workspaceDirName string) error {
+	state, err := engine.Inspect(ctx, workspaceDirName)
+	if err != nil || !state.Exists || state.ProjectID == s.project.ID {
+		return err
+	}
+	return failure.New(failure.ContainerForeign, state.Name).Because("it belongs to another project, %s", state.ProjectID)
+}
+
+// inside gives dir as the container sees it. The root counts in both of its forms.
+func (s *session) inside(dir string) string {
+	if rest, err := filepath.Rel(s.folder.Real, dir); err == nil && filepath.IsLocal(rest) && !strings.HasPrefix(dir, s.folder.Path) {
+		dir = filepath.Join(s.folder.Path, rest)
+	}
+	return containerctl.Translate(s.folder.Path, dir)
+}

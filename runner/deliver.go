@@ -1,0 +1,98 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brabo.dev/runner/channel"
+	"brabo.dev/runner/runner/action"
+)
+
+// ackTimeout is how long the server may take to acknowledge a result before the connection counts as dead
+// (protocol.md section 12, ack).
+const ackTimeout = 30 * time.Second
+
+// deliver pushes what is due, in order, until ctx ends or the connection does. A result that was pushed on this
+// connection is not pushed on it again unless it became due again. It returns nil when ctx ended it.
+func (s *session) deliver(ctx context.Context, l link) error {
+	send := s.sendPushed
+	if l.granted.Has(action.ExtAck) {
+		send = s.sendAcked
+	}
+	var sent uint64 // the highest serial that was pushed on this connection
+	for {
+		due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID)
+		if err != nil {
+			return fmt.Errorf("reading the outbox: %w", err)
+		}
+		for len(due) > 0 && due[0].Serial <= sent {
+			due = due[1:]
+		}
+		if len(due) > 0 {
+			sent = due[len(due)-1].Serial
+			if err := send(ctx, l, due); err != nil {
+				l.conn.Close()
+				return err
+			}
+			poke(s.flushed)
+			continue
+		}
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return nil
+		case <-l.conn.Done():
+			return l.conn.Err()
+		}
+	}
+}
+
+// sendAcked waits for the server's word on each result. A refused one stays in the outbox for the next join.
+func (s *session) sendAcked(ctx context.Context, l link, due []Due) error {
+	for _, d := range due {
+		waiting, cancel := context.WithTimeout(ctx, ackTimeout)
+		_, err := l.ch.Call(waiting, d.Result.Event, d.Result.Payload)
+		cancel()
+		var refused *channel.ReplyError
+		switch {
+		case errors.As(err, &refused):
+			s.log.Warn("the server did not store a result; it is sent again after the next join", "ref", d.Key.Ref, "answer", refused.Error())
+		case err != nil:
+			return fmt.Errorf("delivering the result of %s: %w", d.Key.Ref, err)
+		default:
+			s.delivered(d)
+		}
+	}
+	return nil
+}
+
+// sendPushed delivers to a server that acknowledges nothing: a reply to a heartbeat sent later on the same connection
+// is the proof that all before it was read (protocol.md 3.7).
+func (s *session) sendPushed(ctx context.Context, l link, due []Due) error {
+	for _, d := range due {
+		if err := l.ch.Push(ctx, d.Result.Event, d.Result.Payload); err != nil {
+			return fmt.Errorf("delivering the result of %s: %w", d.Key.Ref, err)
+		}
+	}
+	if err := l.conn.Sync(ctx); err != nil {
+		return fmt.Errorf("waiting for the proof that results were read: %w", err)
+	}
+	// A channel that ended before the proof came read nothing more, although the connection lives on.
+	if err := l.ch.Err(); err != nil {
+		return err
+	}
+	for _, d := range due {
+		s.delivered(d)
+	}
+	return nil
+}
+
+func (s *session) delivered(d Due) {
+	if err := s.m.o.Ledger.Delivered(d); err != nil {
+		s.log.Error("a delivery could not be noted; the result may be sent once more", "ref", d.Key.Ref, "error", err)
+		return
+	}
+	s.log.Debug("result delivered", "ref", d.Key.Ref)
+}

@@ -1,0 +1,180 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"brabo.dev/runner/channel"
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+)
+
+// incoming is an action on its way in: what is needed to know it again and to answer it, whatever its kind.
+type incoming struct {
+	event    string
+	ref      string
+	payload  json.RawMessage
+	received time.Time
+	// answerEvent carries the answer, and refusal is the answer that tells a failure.
+	answerEvent string
+	refusal     func(*failure.Failure) any
+}
+
+// dispatch takes one message of the server. It never waits for work.
+func (s *session) dispatch(l link, msg channel.Message) {
+	in := incoming{event: msg.Event, payload: msg.Payload, received: time.Now()}
+	switch {
+	case msg.Event == action.EventExec:
+		s.receiveExec(l, in)
+	case isContainer(msg.Event):
+		s.receiveContainer(l, in)
+	case msg.Event == action.EventExecCancel && l.granted.Has(action.ExtCancel):
+		s.receiveCancel(msg)
+	default:
+		s.unknown(msg.Event)
+	}
+}
+
+// maxReported bounds how many names of unknown events are remembered: a hostile server could send new ones for ever.
+const maxReported = 100
+
+// unknown logs an event that is not known, once a name. It is never answered: an event that a Brabo channel does not
+// know ends it (protocol.md 3.7).
+func (s *session) unknown(event string) {
+	if len(event) > 64 {
+		event = event[:64]
+	}
+	s.mu.Lock()
+	said := s.reported[event] || len(s.reported) >= maxReported
+	if !said {
+		s.reported[event] = true
+	}
+	s.mu.Unlock()
+	if !said {
+		s.log.Warn("ignored", "failure", failure.New(failure.UnknownEvent, "event "+event))
+	}
+}
+
+func (s *session) receiveExec(l link, in incoming) {
+	e, fail := action.DecodeExec(in.payload, l.granted)
+	in.ref, in.answerEvent = e.Ref, action.EventExecResult
+	in.refusal = func(f *failure.Failure) any { return action.Refused(e.Ref, f) }
+	s.receive(l, in, fail, func() *failure.Failure {
+		s.log.Info("received", "ref", e.Ref, "command", e.Command, "cwd", e.Cwd)
+		plan, fail := s.guard(e)
+		if fail != nil {
+			return fail
+		}
+		deadline := in.received.Add(s.deadline(e))
+		return s.submit(s.m.commands, in, deadline, func(ctx context.Context) {
+			s.execute(ctx, e, plan, in, deadline)
+		})
+	})
+}
+
+// receive stores an action that was not seen before and has it accepted; what can't be is refused by name. decoded is
+// what was wrong with its form.
+func (s *session) receive(l link, in incoming, decoded *failure.Failure, accept func() *failure.Failure) {
+	if in.ref == "" {
+		s.log.Warn("ignored: there is no ref to answer to", "failure", decoded)
+		return
+	}
+	digest, err := action.Digest(in.payload)
+	if err != nil { // it was read as an object before, so it has one
+		s.log.Error("ignored", "ref", in.ref, "failure", failure.From(err, "action "+in.ref))
+		return
+	}
+	if !s.isNew(l, in, digest) {
+		return
+	}
+	if decoded == nil {
+		decoded = accept()
+	}
+	if decoded != nil {
+		s.refuse(in, decoded)
+	}
+}
+
+// isNew stores the action; false when it is known already and has been dealt with here.
+func (s *session) isNew(l link, in incoming, digest [sha256.Size]byte) bool {
+	known, err := s.m.o.Ledger.Receive(s.key(in), digest)
+	if err != nil {
+		// What can't be stored is not run, and there is no outbox for the answer either: it is told on this connection.
+		s.tell(l, in, failure.From(err, "action "+in.ref))
+		return false
+	}
+	switch known {
+	case KnownFinished:
+		s.log.Info("received again: the stored result is sent again", "ref", in.ref)
+		poke(s.wake)
+	case KnownRunning:
+		s.log.Info("received again: it is still running", "ref", in.ref)
+	case KnownReused:
+		s.tell(l, in, failure.New(failure.RefReused, "action "+in.ref))
+	}
+	return known == KnownNew
+}
+
+// tell pushes an answer that is not kept: the same question brings it again.
+func (s *session) tell(l link, in incoming, fail *failure.Failure) {
+	s.log.Warn("refused", "ref", in.ref, "failure", fail)
+	ctx, cancel := context.WithTimeout(s.work, leaveTimeout)
+	defer cancel()
+	if err := l.ch.Push(ctx, in.answerEvent, in.refusal(fail)); err != nil {
+		s.log.Warn("an answer was not sent", "ref", in.ref, "error", err)
+	}
+}
+
+func (s *session) refuse(in incoming, fail *failure.Failure) {
+	s.log.Warn("refused", "ref", in.ref, "failure", fail)
+	s.finish(in, in.refusal(fail))
+}
+
+// submit hands an accepted action to a pool. run stores its result.
+func (s *session) submit(p *pool, in incoming, startBy time.Time, run func(context.Context)) *failure.Failure {
+	j := p.job(s.work, s.project.ID, jobKey{in.event, in.ref}, startBy)
+	j.run = func(ctx context.Context) {
+		defer s.done(j)
+		run(ctx)
+	}
+	j.refuse = func(fail *failure.Failure) {
+		defer s.done(j)
+		s.refuse(in, fail)
+	}
+	if !s.add(j) {
+		j.cancel()
+		return failure.New(failure.Draining, "action "+in.ref)
+	}
+	p.submit(j)
+	return nil
+}
+
+// deadline is how long e may take from its receipt (settings.md: commands.deadline and commands.git_deadline). The
+// defaults beat the engine's own clocks, which are not on the wire (protocol.md 6.1).
+func (s *session) deadline(e action.Exec) time.Duration {
+	switch _, credential := e.Env["BRABO_GIT_TOKEN"]; {
+	case e.Deadline > 0:
+		return e.Deadline
+	case e.Cwd == "" || credential || e.GitCredentialed:
+		return s.m.o.Commands.GitDeadline
+	}
+	return s.m.o.Commands.Deadline
+}
+
+func (s *session) receiveCancel(msg channel.Message) {
+	ref, reason, fail := action.DecodeExecCancel(msg.Payload)
+	if fail != nil {
+		s.log.Warn("ignored", "failure", fail)
+		return
+	}
+	s.mu.Lock()
+	j := s.jobs[jobKey{action.EventExec, ref}]
+	s.mu.Unlock()
+	if j == nil {
+		return // unknown or finished: ignored (protocol.md section 12, cancel)
+	}
+	s.log.Info("cancelled by the server", "ref", ref, "reason", reason)
+	j.end(failure.New(failure.Cancelled, "action "+ref))
+}

@@ -1,0 +1,239 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"brabo.dev/runner/channel"
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/workspace"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// engine is a server that a test scripts: it says what the test tells it to and notes what the daemon says.
+type engine struct {
+	*httptest.Server
+	channels *channel.Server
+	// grants are the extensions that a join's reply grants.
+	grants []action.Extension
+	// refuse answers a join, by its number from 1; an empty reason lets it in.
+	refuse func(join int) string
+	// unacked tells, by ref, which results get no good answer in the first join.
+	unacked map[string]string
+
+	mu    sync.Mutex // guards what follows
+	joins int
+	now   *channel.ServerChannel
+	heard chan channel.Message // everything that the daemon pushes
+	ready chan *channel.ServerChannel
+}
+
+func newEngine(t testing.TB, grants ...action.Extension) *engine {
+	t.Helper()
+	e := &engine{grants: grants, heard: make(chan channel.Message, 10_000), ready: make(chan *channel.ServerChannel, 100)}
+	e.channels = &channel.Server{
+		Connect: func(r *http.Request) (channel.Session, error) { return channel.Session{ID: "daemon"}, nil },
+		Join:    e.join,
+	}
+	e.Server = httptest.NewServer(e.channels)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := e.channels.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		e.Close()
+	})
+	return e
+}
+
+func (e *engine) join(_ context.Context, ch *channel.ServerChannel, params json.RawMessage) (channel.Handler, any, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.joins++
+	e.heard <- channel.Message{Event: "join", Payload: params}
+	if e.refuse != nil {
+		if reason := e.refuse(e.joins); reason != "" {
+			return nil, nil, &channel.Refusal{Reason: reason}
+		}
+	}
+	e.now = ch
+	e.ready <- ch
+	if len(e.grants) == 0 {
+		return &engineChannel{e, ch, e.joins}, struct{}{}, nil
+	}
+	return &engineChannel{e, ch, e.joins}, map[string]any{"extensions": e.grants}, nil
+}
+
+// engineChannel is one join of the daemon.
+type engineChannel struct {
+	e    *engine
+	ch   *channel.ServerChannel
+	join int // its number, from 1
+}
+
+func (c *engineChannel) Handle(_ context.Context, msg channel.Message) {
+	if msg.Event == action.EventExecResult && len(c.e.grants) > 0 {
+		var r action.ExecResult
+		if json.Unmarshal(msg.Payload, &r) == nil && c.join == 1 && c.e.unacked[r.Ref] != "" {
+			_ = c.ch.Reply(msg, "error", map[string]string{"reason": c.e.unacked[r.Ref]})
+		} else {
+			_ = c.ch.Reply(msg, "ok", struct{}{})
+		}
+	}
+	c.e.heard <- msg
+}
+
+func (c *engineChannel) Closed(error) {}
+
+// send pushes an event to the daemon that joined last.
+func (e *engine) send(t testing.TB, event, payload string) {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.now.Push(event, json.RawMessage(payload)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (e *engine) exec(t testing.TB, ref, command, rest string) {
+	t.Helper()
+	quoted, _ := json.Marshal(command)
+	e.send(t, "exec", fmt.Sprintf(`{"ref":%q,"command":%s%s}`, ref, quoted, rest))
+}
+
+// hear gives the next message of an event, skipping others.
+func (e *engine) hear(t testing.TB, event string) channel.Message {
+	t.Helper()
+	timeout := time.After(60 * time.Second)
+	for {
+		select {
+		case msg := <-e.heard:
+			if msg.Event == event {
+				return msg
+			}
+		case <-timeout:
+			t.Fatalf("no %s came", event)
+		}
+	}
+}
+
+// result gives the next exec_result.
+func (e *engine) result(t testing.TB) action.ExecResult {
+	t.Helper()
+	var r action.ExecResult
+	if err := json.Unmarshal(e.hear(t, "exec_result").Payload, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// joined waits for a join that was let in.
+func (e *engine) joined(t testing.TB) {
+	t.Helper()
+	select {
+	case <-e.ready:
+	case <-time.After(60 * time.Second):
+		t.Fatal("the daemon did not join")
+	}
+}
+
+// drop cuts the daemon's connection.
+func (e *engine) drop() { e.channels.Disconnect("daemon") }
+
+// daemon is a Machine that runs in a test.
+type daemon struct {
+	root  string
+	shell exec.Shell
+	log   *logBook
+	stop  context.CancelFunc
+	done  chan error
+}
+
+// startDaemon runs a Machine with one project against e. change adapts its options.
+func startDaemon(t testing.TB, e *engine, change ...func(*Options)) *daemon {
+	t.Helper()
+	return startDaemonIn(t, e, t.TempDir(), change...)
+}
+
+// startDaemonIn is startDaemon with the project below base.
+func startDaemonIn(t testing.TB, e *engine, base string, change ...func(*Options)) *daemon {
+	t.Helper()
+	shell, err := exec.FindShell("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &daemon{root: base + "/project", shell: shell, log: &logBook{}, done: make(chan error, 1)}
+	o := Options{
+		Server: e.URL,
+		Address: func(context.Context, string) (Address, error) {
+			return Address(e.URL + "/runner/websocket?ticket=x&vsn=2.0.0"), nil
+		},
+		Dialer: &channel.Dialer{}, Ledger: &MemoryLedger{},
+		Folder: workspace.Options{Roots: []string{base}, Demo: true},
+		Commands: Commands{
+			Shell: shell, Deadline: time.Minute, GitDeadline: time.Minute, Grace: 2 * time.Second,
+			Parallel: 4, Queue: 100, ResultLimit: 32768, Inherited: os.Environ(),
+		},
+		BackoffMax: 10 * time.Millisecond, StableAfter: time.Minute, DrainGrace: 30 * time.Second,
+		Log: slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.stop = cancel
+	go func() { d.done <- New(o).Run(ctx, []Project{{ID: "p", Root: d.root}}) }()
+	t.Cleanup(func() {
+		cancel()
+		<-d.done
+	})
+	return d
+}
+
+// wait gives what Run returned.
+func (d *daemon) wait(t testing.TB) error {
+	t.Helper()
+	select {
+	case err := <-d.done:
+		d.done <- nil // for the clean-up
+		return err
+	case <-time.After(60 * time.Second):
+		t.Fatal("the daemon did not end")
+		return nil
+	}
+}
+
+// logBook keeps what is logged.
+type logBook struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logBook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logBook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+var _ io.Writer = (*logBook)(nil)

@@ -1,0 +1,102 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"brabo.dev/runner/containerctl"
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+)
+
+// credentialStays is how a Brabo engine recognises that a command was refused for the sake of its credential
+// (protocol.md 4.1); it has to stand in the output.
+const credentialStays = "credencial-nao-atravessa-o-container"
+
+// execute runs e as planned, where its project's commands run now, and stores its result. Cancelling ctx ends it.
+func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incoming, deadline time.Time) {
+	engine, container, found, err := s.m.engines.running(ctx, s.project.ID)
+	var result action.ExecResult
+	switch {
+	case err != nil:
+		result = action.Refused(e.Ref, failure.From(err, "action "+e.Ref))
+	case !found, len(e.Env) > 0 && e.GitCredentialed:
+		result = s.onHost(ctx, e, p, in.received, deadline)
+	case len(e.Env) > 0:
+		result = action.Refused(e.Ref, refusedCredential(e, container.Name))
+		result.Output = "[runner recusou o comando: " + credentialStays + "] " + result.Failure.Error()
+	default:
+		result = s.inContainer(ctx, engine, container, e, p, in.received, deadline)
+	}
+	s.log.Info("finished", "ref", e.Ref, "exit_code", result.ExitCode, "timed_out", result.TimedOut,
+		"duration", time.Since(in.received).Round(time.Millisecond), "container", container.Name)
+	s.finish(in, result)
+}
+
+// refusedCredential counts the variables and names none of them.
+func refusedCredential(e action.Exec, container string) *failure.Failure {
+	return failure.New(failure.CredentialInContainer, container).
+		Because("the command came with %d environment variables, and the project's container is running, which takes none; nothing was run", len(e.Env))
+}
+
+func (s *session) onHost(ctx context.Context, e action.Exec, p plan, received, deadline time.Time) action.ExecResult {
+	c := s.m.o.Commands
+	r := exec.Run(ctx, exec.Command{
+		Text: e.Command, Shell: c.Shell, PlainPOSIX: plainPOSIX,
+		Dir: p.dir, Env: p.env,
+		Received: received, Deadline: deadline, Grace: c.Grace,
+		// Room is kept for the words that a result without an exit code needs.
+		ResultLimit: c.ResultLimit - action.NoticeRoom,
+		SpoolDir:    c.SpoolDir, SpoolName: spoolName(s.project.ID, e.Ref), SpoolLimit: c.SpoolLimit,
+		Umask: c.Umask,
+	})
+	if r.SpoolFailure != nil {
+		s.log.Warn("the full output was not kept", "ref", e.Ref, "failure", r.SpoolFailure)
+	}
+	if r.Left > 0 || r.Survivors > 0 {
+		s.log.Info("processes outlived their command", "ref", e.Ref, "ended", r.Left, "could_not_be_ended", r.Survivors)
+	}
+	if r.Failure != nil {
+		return ended(e.Ref, r.Output, r.Failure)
+	}
+	return action.ExecResult{Ref: e.Ref, ExitCode: r.ExitCode, Output: r.Output}
+}
+
+// inContainer runs e in the project's container. What is no plain POSIX text wants the image's bash.
+func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, container containerctl.State, e action.Exec, p plan, received, deadline time.Time) action.ExecResult {
+	c := s.m.o.Commands
+	shell := containerctl.ShellBashOrFail
+	if plainPOSIX(e.Command) {
+		shell = containerctl.ShellBashOrSh
+	}
+	var umask string
+	if c.Umask != nil {
+		umask = fmt.Sprintf("%04o", *c.Umask)
+	}
+	out := exec.NewOutput(c.ResultLimit - action.NoticeRoom)
+	r, err := engine.Exec(ctx, containerctl.ExecCommand{
+		Container: container.ID, Text: e.Command, Cwd: s.inside(p.dir), Shell: shell, Umask: umask,
+		Output: out, Received: received, Deadline: deadline, Grace: c.Grace,
+	})
+	if r.Note != "" {
+		s.log.Info("container", "ref", e.Ref, "note", r.Note)
+	}
+	text, _, _, _ := out.Result()
+	if err != nil {
+		return ended(e.Ref, text, failure.From(err, container.Name))
+	}
+	return action.ExecResult{Ref: e.Ref, ExitCode: r.ExitCode, Output: text}
+}
+
+// ended answers a command that has no exit code: one that never ran is refused, one that did keeps its output.
+func ended(ref, output string, fail *failure.Failure) action.ExecResult {
+	switch fail.Name {
+	case failure.TimedOut, failure.Cancelled, failure.KilledBySignal, failure.ContainerGone, failure.EngineNotRunning:
+		return action.ExecResult{
+			Ref: ref, ExitCode: -1, TimedOut: fail.Name == failure.TimedOut, Failure: fail, Output: action.WithNotice(output, fail),
+		}
+	}
+	return action.Refused(ref, fail)
+}

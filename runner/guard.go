@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/workspace"
+)
+
+// plan is what the guard has found fit to run.
+type plan struct {
+	dir string
+	env []string
+}
+
+// guard checks by itself what the server should have checked: where the command runs, what environment it brings,
+// and the deny rules. It answers with a plan or with the failure that tells why nothing runs.
+func (s *session) guard(e action.Exec) (plan, *failure.Failure) {
+	p := plan{dir: s.folder.Path}
+	if e.Cwd != "" {
+		dir, err := workspace.Confine(s.folder.Path, e.Cwd)
+		if err != nil {
+			return plan{}, failure.From(err, e.Cwd)
+		}
+		p.dir = dir
+	}
+	c := s.m.o.Commands
+	env, err := exec.Environment(c.Inherited, c.Environment, e.Env)
+	if err != nil {
+		return plan{}, failure.From(err, "env")
+	}
+	if e.Cwd != "" && !c.BareRepositories {
+		// A command that has a cwd may stand in a folder that was filled to look like a bare repository.
+		env = exec.GuardBareRepositories(env)
+	}
+	p.env = env
+	return p, s.denied(e)
+}
+
+// spoolName names the file for an action's full output: refs are the server's own words and no file names.
+func spoolName(project, ref string) string {
+	sum := sha256.Sum256([]byte(project + "\x00" + ref))
+	return hex.EncodeToString(sum[:16]) + ".out"
+}

@@ -1,0 +1,130 @@
+// Package runner is the daemon: a Machine keeps one Session a project; a Session joins the project's channel,
+// dispatches the actions that arrive, and reports their results.
+//
+// A Session reads its channel in arrival order and never waits for work: commands go to the Machine's pool, which
+// bounds how many run at once. What was received and what has to be delivered is kept by a Ledger, so that a result
+// whose connection fell is delivered after the next join, and an action that is sent twice runs once. Machine.Run
+// owns every goroutine and returns when all have ended.
+package runner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"brabo.dev/runner/channel"
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/workspace"
+)
+
+// Project is one project that this machine serves.
+type Project struct {
+	ID   string
+	Root string // absolute folder, as the person wrote it; this string is confirmed to the server
+}
+
+// Address is where a project's channel is reached, for one attempt: a URL with a single-use ticket in it.
+type Address string
+
+// LogValue keeps the ticket out of every log.
+func (Address) LogValue() slog.Value { return slog.StringValue("(address with ticket)") }
+
+// Commands is how commands are run; the names are those of settings.md.
+type Commands struct {
+	Shell            exec.Shell
+	Deadline         time.Duration // where the server sends none
+	GitDeadline      time.Duration // for git work of a server that sends none
+	Grace            time.Duration
+	Parallel         int
+	Queue            int
+	Umask            *int
+	Environment      map[string]string
+	BareRepositories bool
+	ResultLimit      int    // bytes in a result
+	SpoolDir         string // where full outputs are kept; empty: nowhere
+	SpoolLimit       int64
+	Inherited        []string // the daemon's own environment
+}
+
+// Options is what a Machine needs. All fields but Dropped are required unless they say otherwise.
+type Options struct {
+	// Server names where actions come from, for the ledger: results of one server never reach another.
+	Server string
+	// Address asks for a fresh address; it is called once before each attempt.
+	Address func(ctx context.Context, projectID string) (Address, error)
+	Dialer  *channel.Dialer
+	Ledger  Ledger
+	Folder  workspace.Options
+	// Extensions are declared at the join; nil means all that this version knows.
+	Extensions []action.Extension
+	Commands   Commands
+	Containers Containers // the zero value knows none
+	BackoffMax time.Duration
+	StableAfter,
+	DrainGrace time.Duration
+	// LeaveOnRefusal ends a session that was refused for a reason that needs a person before it ever joined. It is
+	// for a person in the foreground; a service goes on slowly.
+	LeaveOnRefusal bool
+	Log            *slog.Logger
+}
+
+// containerParallel is how many projects' container actions run at once.
+const containerParallel = 16
+
+// Machine serves projects until its context ends.
+type Machine struct {
+	o Options
+	// commands bounds what runs on the processors; containers has places of its own, since a pull takes none of
+	// those (settings.md: commands.parallel), and keeps the order of a project's container actions.
+	commands, containers *pool
+	engines              *engines
+	suspends             suspends
+}
+
+// New makes a Machine. It starts nothing.
+func New(o Options) *Machine {
+	if o.Extensions == nil {
+		o.Extensions = action.Known()
+	}
+	m := &Machine{
+		o: o, engines: &engines{discover: o.Containers.Discover},
+		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
+	}
+	m.containers.oneEach = true
+	return m
+}
+
+// Run serves the projects until ctx ends, then drains: takes no new actions, lets running ones finish within the
+// grace, ends the rest, delivers what there is to deliver, and leaves. A project that can't be served disturbs no
+// other; Run's error names each. It is nil after an orderly end.
+func (m *Machine) Run(ctx context.Context, projects []Project) error {
+	errs := make([]error, len(projects))
+	var sessions sync.WaitGroup
+	for i, project := range projects {
+		sessions.Go(func() { errs[i] = newSession(m, project).run(ctx) })
+	}
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var watch sync.WaitGroup
+	watch.Go(func() { m.watchSuspends(watching) })
+	sessions.Wait()
+	stop()
+	watch.Wait()
+	m.commands.wait()
+	m.containers.wait()
+	return errors.Join(append(errs, m.engines.close())...)
+}
+
+// watchSuspends refuses what a sleep has made too late and wakes the sessions.
+func (m *Machine) watchSuspends(ctx context.Context) {
+	tick := time.NewTicker(suspendTick)
+	defer tick.Stop()
+	watchSuspends(ctx, tick.C, readClocks(), func(d time.Duration) {
+		m.o.Log.Info("the machine has slept", "for", d.Round(time.Second))
+		m.commands.expire(time.Now())
+		m.containers.expire(time.Now())
+		m.suspends.tell()
+	})
+}

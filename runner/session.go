@@ -1,0 +1,222 @@
+package runner
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/workspace"
+)
+
+// session serves one project: it connects, joins, dispatches and reports, and does so again when the connection
+// ends. Its state is touched by run's goroutine alone, but for what the mutex guards.
+type session struct {
+	m       *Machine
+	project Project
+	folder  workspace.Folder
+	log     *slog.Logger
+	joined  bool // at least once
+	// work is the lifetime of actions: it outlives connections, and the wish to stop by the grace of the drain.
+	work    context.Context
+	abandon context.CancelFunc
+	// wake tells the delivery that something became due, and flushed the drain that something was delivered. Each
+	// holds one token: more would say nothing more.
+	wake, flushed chan struct{}
+
+	mu       sync.Mutex      // guards what follows
+	jobs     map[jobKey]*job // waiting and running actions
+	draining bool
+	idle     chan struct{} // closed when draining and jobs is empty
+	reported map[string]bool
+}
+
+func newSession(m *Machine, p Project) *session {
+	return &session{
+		m: m, project: p, log: m.o.Log.With("project", p.ID), wake: make(chan struct{}, 1), flushed: make(chan struct{}, 1),
+		jobs: map[jobKey]*job{}, idle: make(chan struct{}), reported: map[string]bool{},
+	}
+}
+
+// run serves until ctx ends and the drain is over. Its error is a named failure.
+func (s *session) run(ctx context.Context) error {
+	folder, err := workspace.Materialize(s.project.Root, s.m.o.Folder)
+	if err != nil {
+		s.log.Error("the project folder can't be used", "failure", err)
+		return err
+	}
+	s.folder = folder
+	s.work, s.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	defer s.abandon()
+
+	wait := backoff{max: s.m.o.BackoffMax}
+	var since time.Time // of a refusal as second runner, without a join in between
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := s.attempt(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if time.Since(began) >= s.m.o.StableAfter {
+			wait.reset()
+		}
+		r := judge(err, s.project.ID)
+		since = s.patience(&r, since, began)
+		if r.person && !s.joined && s.m.o.LeaveOnRefusal {
+			return r.fail
+		}
+		pause := wait.next(r.after)
+		s.log.Warn("not connected", "failure", r.fail, "again_in", pause.Round(time.Millisecond))
+		s.pause(ctx, pause)
+	}
+	s.finishOff()
+	return nil
+}
+
+// pause waits before the next attempt. The end of ctx and a sleep of the machine cut it short.
+func (s *session) pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.m.suspends.next():
+	case <-ctx.Done():
+	}
+}
+
+// patience keeps a refusal as second runner from counting as a conflict while it may be our own last connection that
+// the server has not given up yet. It returns when the row of such refusals began.
+func (s *session) patience(r *refusal, since, now time.Time) time.Time {
+	if r.fail.Name != failure.SecondRunner {
+		return time.Time{}
+	}
+	if since.IsZero() {
+		since = now
+	}
+	if now.Sub(since) < secondRunnerFor {
+		r.person = false
+	} else {
+		r.after = slowly
+	}
+	return since
+}
+
+// jobKey names an action among those of its session.
+type jobKey struct{ event, ref string }
+
+// add registers a job for cancellation; false while draining.
+func (s *session) add(j *job) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false
+	}
+	s.jobs[j.key] = j
+	return true
+}
+
+// done forgets a job.
+func (s *session) done(j *job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.jobs, j.key)
+	s.noteIdleLocked()
+}
+
+func (s *session) noteIdleLocked() {
+	if s.draining && len(s.jobs) == 0 {
+		select {
+		case <-s.idle:
+		default:
+			close(s.idle)
+		}
+	}
+}
+
+// drain takes no more actions, lets the jobs end within the grace and ends the rest. It returns when none is left.
+func (s *session) drain() {
+	s.mu.Lock()
+	s.draining = true
+	s.noteIdleLocked()
+	left := len(s.jobs)
+	s.mu.Unlock()
+	if left > 0 {
+		s.log.Info("stopping: waiting for running actions", "actions", left, "grace", s.m.o.DrainGrace)
+	}
+	grace := time.NewTimer(s.m.o.DrainGrace)
+	defer grace.Stop()
+	select {
+	case <-s.idle:
+		return
+	case <-grace.C:
+	}
+	for _, j := range s.snapshot() {
+		j.end(failure.New(failure.Cancelled, "action "+j.key.ref).Because("the daemon was stopped before it ended"))
+	}
+	s.abandon()
+	<-s.idle
+}
+
+func (s *session) snapshot() []*job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*job, 0, len(s.jobs))
+	for _, j := range s.jobs {
+		all = append(all, j)
+	}
+	return all
+}
+
+// finishOff is the drain of a session that is not connected when the stop comes; one that is has drained before its
+// connection ended.
+func (s *session) finishOff() {
+	s.drain()
+	due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID)
+	if err != nil {
+		s.log.Error("the outbox can't be read", "failure", failure.From(err, "outbox"))
+		return
+	}
+	if len(due) > 0 {
+		s.log.Warn("stopped with results that could not be delivered", "results", len(due))
+	}
+}
+
+// finish stores the answer to an action and has it delivered.
+func (s *session) finish(in incoming, answer any) {
+	raw, err := marshal(answer)
+	if err == nil {
+		err = s.m.o.Ledger.Finish(s.key(in), Result{in.answerEvent, raw})
+	}
+	if err != nil {
+		s.log.Error("a result could not be stored", "ref", in.ref, "failure", failure.From(err, "action "+in.ref))
+		return
+	}
+	poke(s.wake)
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (s *session) key(in incoming) Key {
+	return Key{Server: s.m.o.Server, Project: s.project.ID, Event: in.event, Ref: in.ref}
+}
+
+// confirmable reports whether the server can be told the project folder. A server with extensions takes any folder
+// that was confirmed on this machine; another one applies the test of protocol.md 7.2 and never tells the outcome, so
+// the same test is applied here and its failure shown.
+func (s *session) confirmable(granted action.Extensions) bool {
+	if len(granted) > 0 {
+		return true
+	}
+	if err := workspace.Confirmable(s.folder.Path); err != nil {
+		s.log.Warn("the folder was not confirmed to the server", "failure", err)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,272 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/failure/failuretest"
+)
+
+func TestApprovedCommandRunsInTheProjectAndIsReported(t *testing.T) {
+	e := newEngine(t)
+	d := startDaemon(t, e)
+	e.joined(t)
+	e.exec(t, "a", "pwd; echo to stderr >&2; exit 3", fmt.Sprintf(`,"cwd":%q`, d.root))
+	got := e.result(t)
+	want := action.ExecResult{Ref: "a", ExitCode: 3, Output: d.root + "\nto stderr\n"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestJoinDeclaresAndConfirmsTheFolder(t *testing.T) {
+	e := newEngine(t)
+	d := startDaemon(t, e)
+	if got := string(e.hear(t, "join").Payload); got != `{"capacidades":["exec","ext:ack","ext:deadline","ext:decision","ext:cancel"]}` {
+		t.Error(got)
+	}
+	if got := string(e.hear(t, "workspace_confirm").Payload); got != fmt.Sprintf(`{"path":%q}`, d.root) {
+		t.Error(got)
+	}
+	if info, err := os.Stat(d.root); err != nil || !info.IsDir() {
+		t.Error(err)
+	}
+}
+
+func TestCommandWithoutCwdRunsInTheRoot(t *testing.T) {
+	e := newEngine(t)
+	d := startDaemon(t, e)
+	e.joined(t)
+	for _, rest := range []string{"", `,"cwd":null`} {
+		e.exec(t, "a"+rest, "pwd", rest)
+		if got := e.result(t); got.Output != d.root+"\n" {
+			t.Errorf("%q: %+v", rest, got)
+		}
+	}
+}
+
+func TestMalformedExecIsAnsweredByName(t *testing.T) {
+	e := newEngine(t)
+	d := startDaemon(t, e)
+	e.joined(t)
+	outside := filepath.Dir(d.root)
+	for _, c := range []struct {
+		payload string
+		want    failure.Name
+	}{
+		{`{"ref":"%s"}`, failure.MalformedAction},
+		{`{"ref":"%s","command":""}`, failure.CommandEmpty},
+		{`{"ref":"%s","command":"ls\u0000"}`, failure.CommandNUL},
+		{`{"ref":"%s","command":"ls","cwd":"src"}`, failure.CwdNotAbsolute},
+		{`{"ref":"%s","command":"ls","cwd":"` + d.root + `/../.."}`, failure.CwdInvalid},
+		{`{"ref":"%s","command":"ls","cwd":"` + outside + `"}`, failure.CwdOutside},
+		{`{"ref":"%s","command":"ls","cwd":"` + d.root + `/missing"}`, failure.CwdMissing},
+		{`{"ref":"%s","command":"ls","env":{"A":1}}`, failure.InvalidEnv},
+		{`{"ref":"%s","command":"ls","env":{"BASH_ENV":"x"}}`, failure.EnvNotAllowed},
+	} {
+		ref := string(c.want)
+		e.send(t, "exec", fmt.Sprintf(c.payload, ref))
+		got := e.result(t)
+		if got.Ref != ref || got.ExitCode != -1 || got.TimedOut || !strings.HasPrefix(got.Output, "[runner recusou o comando: "+ref) {
+			t.Errorf("%+v", got)
+		}
+		failuretest.Produced(t, got.Failure, c.want)
+	}
+}
+
+func TestNoiseIsIgnoredAndTheSessionServesOn(t *testing.T) {
+	e := newEngine(t)
+	d := startDaemon(t, e)
+	e.joined(t)
+	for _, payload := range []string{`null`, `7`, `[]`, `{"command":"ls"}`, `{"ref":null,"command":"ls"}`} {
+		e.send(t, "exec", payload)
+	}
+	for range 3 {
+		e.send(t, "surprise", `{"ref":"x"}`)
+	}
+	e.send(t, "exec_cancel", `{"ref":"x"}`) // not granted
+	e.exec(t, "after", "echo still here", "")
+	if got := e.result(t); got.Ref != "after" || got.Output != "still here\n" {
+		t.Errorf("%+v", got)
+	}
+	if n := strings.Count(d.log.String(), `"subject":"event surprise"`); n != 1 {
+		t.Errorf("the unknown event was logged %d times", n)
+	}
+	failuretest.Produced(t, failure.Name("unknown_event"), failure.UnknownEvent)
+}
+
+func TestRepeatedActionRunsOnceAndIsAnsweredAgain(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	startDaemon(t, e)
+	e.joined(t)
+	for range 2 {
+		e.exec(t, "a", "echo run >>runs; wc -l <runs", "")
+		if got := e.result(t); strings.TrimSpace(got.Output) != "1" {
+			t.Errorf("%+v", got)
+		}
+	}
+	e.exec(t, "a", "echo another", "")
+	got := e.result(t)
+	failuretest.Produced(t, got.Failure, failure.RefReused)
+}
+
+func TestResultIsDeliveredAfterTheRejoin(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		grants []action.Extension
+	}{{"to a server that acknowledges", action.Known()}, {"to one that does not", nil}} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEngine(t, c.grants...)
+			d := startDaemon(t, e)
+			e.joined(t)
+			e.exec(t, "a", "touch started; while [ ! -e go ]; do sleep 0.01; done; echo done", "")
+			waitFile(t, filepath.Join(d.root, "started"))
+			e.drop()
+			e.joined(t)
+			if err := os.WriteFile(filepath.Join(d.root, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := e.result(t); got.Ref != "a" || got.Output != "done\n" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestResultThatTheServerDidNotStoreIsSentAgainAfterTheRejoin(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	e.unacked = map[string]string{"a": "disk full"}
+	startDaemon(t, e)
+	e.joined(t)
+	e.exec(t, "a", "echo one", "")
+	e.result(t)
+	e.exec(t, "b", "echo two", "") // what follows is not held up
+	if got := e.result(t); got.Ref != "b" {
+		t.Errorf("%+v", got)
+	}
+	e.drop()
+	e.joined(t)
+	if got := e.result(t); got.Ref != "a" || got.Output != "one\n" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestDeadlineOfTheServerEndsTheCommand(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	startDaemon(t, e)
+	e.joined(t)
+	e.exec(t, "a", "echo partial; sleep 300", `,"deadlineMs":1000`)
+	got := e.result(t)
+	if got.ExitCode != -1 || !got.TimedOut || !strings.HasPrefix(got.Output, "partial\n[runner: timed_out") {
+		t.Errorf("%+v", got)
+	}
+	failuretest.Produced(t, got.Failure, failure.TimedOut)
+	e.exec(t, "b", "ls", `,"deadlineMs":1`)
+	failuretest.Produced(t, e.result(t).Failure, failure.InvalidDeadline)
+}
+
+func TestCancelEndsRunningAndWaitingCommands(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	d := startDaemon(t, e, func(o *Options) { o.Commands.Parallel = 1 })
+	e.joined(t)
+	e.exec(t, "running", "touch started; sleep 300", "")
+	waitFile(t, filepath.Join(d.root, "started"))
+	e.exec(t, "waiting", "touch never", "")
+	for _, ref := range []string{"waiting", "running"} {
+		e.send(t, "exec_cancel", fmt.Sprintf(`{"ref":%q,"reason":"test"}`, ref))
+		got := e.result(t)
+		if got.Ref != ref || got.ExitCode != -1 || got.TimedOut {
+			t.Errorf("%+v", got)
+		}
+		failuretest.Produced(t, got.Failure, failure.Cancelled)
+	}
+	e.send(t, "exec_cancel", `{"ref":"running"}`) // finished: ignored
+	if _, err := os.Stat(filepath.Join(d.root, "never")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("a cancelled command ran")
+	}
+}
+
+func TestStopLetsRunningCommandsFinishAndDeliversTheirResults(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	d := startDaemon(t, e)
+	e.joined(t)
+	e.exec(t, "a", "touch started; while [ ! -e go ]; do sleep 0.01; done; echo finished", "")
+	waitFile(t, filepath.Join(d.root, "started"))
+	d.stop()
+	e.refusedWhileDraining(t)
+	if err := os.WriteFile(filepath.Join(d.root, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.result(t); got.Ref != "a" || got.Output != "finished\n" {
+		t.Errorf("%+v", got)
+	}
+	if err := d.wait(t); err != nil {
+		t.Error(err)
+	}
+}
+
+// refusedWhileDraining sends commands until one is refused because the daemon stops.
+func (e *engine) refusedWhileDraining(t *testing.T) {
+	t.Helper()
+	for i := range 10_000 {
+		e.exec(t, fmt.Sprint("late", i), "true", "")
+		if got := e.result(t); got.Failure != nil {
+			failuretest.Produced(t, got.Failure, failure.Draining)
+			return
+		}
+	}
+	t.Fatal("no command was refused")
+}
+
+func TestStopEndsWhatDoesNotFinishWithinTheGrace(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	d := startDaemon(t, e, func(o *Options) { o.DrainGrace = time.Millisecond })
+	e.joined(t)
+	e.exec(t, "a", "touch started; sleep 300", "")
+	waitFile(t, filepath.Join(d.root, "started"))
+	d.stop()
+	failuretest.Produced(t, e.result(t).Failure, failure.Cancelled)
+	if err := d.wait(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecretsOfAnActionAreNotLogged(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	d := startDaemon(t, e)
+	e.joined(t)
+	e.exec(t, "a", `printf %s "$BRABO_GIT_TOKEN" | wc -c`, `,"env":{"BRABO_GIT_TOKEN":"s3cr3t-value"}`)
+	if got := e.result(t); strings.TrimSpace(got.Output) != "12" {
+		t.Errorf("%+v", got)
+	}
+	e.exec(t, "b", "ls", `,"env":{"BASH_ENV":"s3cr3t-value"}`)
+	e.result(t)
+	if strings.Contains(d.log.String(), "s3cr3t-value") || strings.Contains(d.log.String(), "ticket=x") {
+		t.Error("a secret is in the log")
+	}
+	if !strings.Contains(d.log.String(), "printf %s") {
+		t.Error("the command is not in the log")
+	}
+}
+
+func waitFile(t *testing.T, path string) {
+	t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not appear", path)
+		}
+	}
+}
