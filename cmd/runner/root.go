@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -81,8 +82,9 @@ func newRootCommand() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand()
+	root.AddCommand(newDemoCommand(), newRunCommand(), newVersionCommand(), newCompletionCommand())
 	return root
 }
 
@@ -94,7 +96,7 @@ Start here: ` + "`runner demo`" + ` shows the whole loop without a server, an ac
 func unknownCommand(cmd *cobra.Command, name string) error {
 	text := fmt.Sprintf("there is no command %q", name)
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		text += fmt.Sprintf("; near it: %v", near)
+		text += fmt.Sprintf("; near it: %s", strings.Join(near, ", "))
 	}
 	return usageError(errors.New(text + "; see `runner help`"))
 }

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"brabo.dev/runner/channel"
+	"brabo.dev/runner/containerctl"
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner"
+	"brabo.dev/runner/runner/pairing"
+	"brabo.dev/runner/runner/settings"
+	"brabo.dev/runner/workspace"
+)
+
+// host is what a daemon needs to know about the machine and the server, before it knows its projects.
+type host struct {
+	settings settings.Settings
+	sources  settings.Sources
+	client   *pairing.Client
+	dialer   *channel.Dialer
+	log      *slog.Logger
+}
+
+// newHost puts proxy, certificates and credential together, for HTTP and WebSocket alike.
+func newHost(values settings.Settings, src settings.Sources, url string, credential pairing.Credential, log *slog.Logger) (host, error) {
+	transport, err := pairing.NewTransport(values.Proxy, values.CAFile)
+	if err != nil {
+		return host{}, err
+	}
+	return host{
+		settings: values, sources: src, log: log,
+		client: &pairing.Client{BaseURL: url, Credential: credential, HTTP: &http.Client{Transport: transport.HTTP}},
+		dialer: &channel.Dialer{
+			Heartbeat: values.Connect.Heartbeat, ReadLimit: values.Connect.ReadLimit,
+			Proxy: transport.Proxy, TLS: transport.TLS, Logger: log,
+		},
+	}, nil
+}
+
+// options are those of a daemon with the values of settings.md.
+func (h host) options() (runner.Options, error) {
+	c := h.settings.Commands
+	shell, err := exec.FindShell(strings.Join(c.Shell, " "))
+	if err != nil {
+		return runner.Options{}, err
+	}
+	folders := h.sources.Folders()
+	o := runner.Options{
+		Server: h.client.BaseURL,
+		Address: func(ctx context.Context, projectID string) (runner.Address, error) {
+			ticket, err := h.client.Ticket(ctx, projectID)
+			if err != nil {
+				return "", err
+			}
+			return runner.Address(ticket.URL()), nil
+		},
+		Dialer: h.dialer,
+		Ledger: &runner.MemoryLedger{Dropped: h.dropped},
+		Folder: workspace.Options{
+			Roots: h.settings.Roots, Home: folders.Home, Ours: folders.Ours(), AllowHomeRoot: h.settings.AllowHomeRoot,
+		},
+		Commands: runner.Commands{
+			Shell: shell, Deadline: c.Deadline, GitDeadline: c.GitDeadline, Grace: c.Grace, Parallel: c.Parallel, Queue: c.Queue,
+			Environment: c.Environment, BareRepositories: c.BareRepositories, Inherited: h.sources.Environ,
+			ResultLimit: int(h.settings.Output.Result), SpoolDir: filepath.Join(folders.State, "output"), SpoolLimit: h.settings.Output.Spool,
+		},
+		Containers: runner.Containers{
+			Discover: h.discover, User: h.settings.Container.User, Drift: h.settings.Container.Drift, Pull: h.settings.Container.Pull,
+		},
+		BackoffMax: h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
+		Log: h.log,
+	}
+	if c.Umask != nil {
+		umask := int(*c.Umask)
+		o.Commands.Umask = &umask
+	}
+	return o, nil
+}
+
+// discover finds the container engine that the person chose, or that is there.
+func (h host) discover(ctx context.Context) (*containerctl.Engine, error) {
+	folders := h.sources.Folders()
+	return containerctl.Discover(ctx, containerctl.Discovery{
+		Setting: h.settings.Container.Engine, Environ: h.sources.Environ, Home: folders.Home, RuntimeDir: filepath.Dir(folders.Runtime),
+	})
+}
+
+// ownChildren makes this process the reaper of what its commands leave behind, and switches core files off, which
+// would hold what the commands had in memory.
+func ownChildren() error {
+	if err := exec.BecomeSubreaper(); err != nil {
+		return err
+	}
+	return exec.DropCores()
+}
+
+// processSources are the settings' sources of this process.
+func processSources() (settings.Sources, error) {
+	src, err := settings.FromProcess()
+	if err != nil {
+		return src, fmt.Errorf("finding the working folder: %w", err)
+	}
+	return src, nil
+}
+
+// logTo is the log of a foreground daemon: text for people.
+func logTo(w io.Writer, level string) *slog.Logger {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		l = slog.LevelInfo // settings.Load has refused every other word
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l}))
+}

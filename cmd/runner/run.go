@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"brabo.dev/runner/runner"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/pairing"
+	"brabo.dev/runner/runner/settings"
+)
+
+func newRunCommand() *cobra.Command {
+	var flags settings.RunFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Serve one project, or all of this machine's, in the foreground",
+		Long: `run joins the channel of a project and executes what was approved, until it is stopped.
+
+With --project, or in a folder with a brabo-runner.config.json, it serves that project in --dir (else the working folder).
+Without, it serves every project that its machine key may serve, in folders below --base.
+
+The credential is the token in BRABO_ACCOUNT_TOKEN, or the device key brabo-runner-device-key.jwk.json in the working folder.
+The first Ctrl-C or SIGTERM lets running commands finish within drain.grace and delivers their results; a second one ends
+the process at once.`,
+		Example: "  runner run --project 7c1e --dir ~/shop --api-url https://brabo.example",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return run(cmd.Context(), flags, cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.Project, "project", "", "id of the only project to serve")
+	f.StringVar(&flags.Dir, "dir", "", "the project's folder (default: the working folder)")
+	f.StringVar(&flags.Token, "token", "", "project token; others on this machine can read it here, so prefer BRABO_ACCOUNT_TOKEN")
+	f.StringVar(&flags.APIURL, "api-url", "", "address of the server's API (environment: BRABO_API_URL, RUNNER_API_URL)")
+	f.StringVar(&flags.Base, "base", "", "folder below which project folders are made (environment: RUNNER_BASE)")
+	return cmd
+}
+
+func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
+	src, err := processSources()
+	if err != nil {
+		return err
+	}
+	values, err := settings.Load(src)
+	if err != nil {
+		return usageError(err)
+	}
+	r, err := settings.ResolveRun(flags, src, values)
+	if err != nil {
+		return usageError(err)
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(errOut, "runner: warning: %s\n", warning)
+	}
+	credential, err := credentialOf(r)
+	if err != nil {
+		return usageError(err)
+	}
+	log := logTo(errOut, values.Log.Level)
+	h, err := newHost(values, src, r.APIURL, credential, log)
+	if err != nil {
+		return usageError(err)
+	}
+	options, err := h.options()
+	if err != nil {
+		return usageError(err)
+	}
+	if err := ownChildren(); err != nil {
+		return err
+	}
+	options.LeaveOnRefusal = !r.Machine()
+	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
+	projects := []runner.Project{{ID: r.ProjectID, Root: r.Dir}}
+	if r.Machine() {
+		if projects, err = h.projects(ctx, r.Base); err != nil {
+			return err
+		}
+	}
+	err = runner.New(options).Run(ctx, projects)
+	log.Info("stopped", "orderly", err == nil)
+	return err
+}
+
+// credentialOf gives the token, or the device key that signs each request anew.
+func credentialOf(r settings.Run) (pairing.Credential, error) {
+	if !r.Token.IsZero() {
+		return pairing.Token{Secret: r.Token}, nil
+	}
+	return pairing.ReadKey(r.KeyFile)
+}
+
+// Waits for a list of projects that is empty or can't be had (protocol.md section 5).
+var listWaits = []time.Duration{15 * time.Second, 30 * time.Second, time.Minute}
+
+// projects asks which projects this machine serves, until there is one.
+func (h host) projects(ctx context.Context, base string) ([]runner.Project, error) {
+	for try := 0; ; try++ {
+		listed, dropped, err := h.client.Projects(ctx)
+		for _, f := range dropped {
+			h.log.Warn("a project is left out", "failure", f)
+		}
+		if ctx.Err() != nil {
+			return nil, nil // stopped while waiting: an orderly end
+		}
+		switch {
+		case failure.Is(err, failure.NotMember), failure.Is(err, failure.TicketRefused):
+			return nil, err
+		case err != nil:
+			h.log.Warn("the list of projects can't be had", "failure", err)
+		case len(listed) == 0:
+			h.log.Info("no project to serve yet")
+		default:
+			var projects []runner.Project
+			for _, p := range listed {
+				root := filepath.Join(base, p.DirName)
+				if !filepath.IsLocal(p.DirName) || root == filepath.Clean(base) {
+					h.log.Warn("a project is left out", "failure", failure.New(failure.RootNotAllowed, p.DirName).
+						Because("the server's name for the folder of project %s leads out of the base", p.ID))
+					continue
+				}
+				projects = append(projects, runner.Project{ID: p.ID, Root: root})
+			}
+			if len(projects) > 0 {
+				return projects, nil
+			}
+		}
+		wait := time.NewTimer(max(listWaits[min(try, len(listWaits)-1)], pairing.RetryAfter(err)))
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return nil, nil
+		}
+	}
+}
+
+// dropped is the record of a result that was given up.
+func (h host) dropped(d runner.Due) {
+	h.log.Error("a result was never delivered", "failure", failure.New(failure.OutboxFull, "action "+d.Key.Ref))
+}
