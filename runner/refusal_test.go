@@ -75,7 +75,7 @@ func TestRefusedUpgradesAreNamedAndTriedAgain(t *testing.T) {
 		{"403", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, "403"},
 		{"404", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "404"},
 		{"503", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "503"},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", 302) }, "302"},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, "302"},
 		{"a page", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>portal</html>")) }, "200"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
