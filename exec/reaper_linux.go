@@ -22,7 +22,8 @@ import (
 // none (env -i), it is ended when the last of them ends. The mark only chooses among those, so that a forged one gains
 // nothing but another of these ends.
 //
-// Children that this process starts outside Run have to stay in its own session; they are left alone.
+// Children that this process starts outside Run have to stay in its own session; they are left alone, unless they lie
+// dead for a minute.
 type reaper struct {
 	mu       sync.Mutex // guards what follows, and the collecting of orphans: under it no orphan's pid can change hands
 	adopting bool       // BecomeSubreaper was called
@@ -30,6 +31,8 @@ type reaper struct {
 	lost     map[int]uint64    // survivors of families that are gone: pid to start time
 	blank    map[int]time.Time // orphans without an environment: when they were first seen so
 	claims   map[claim]*family // orphans whose mark was read once: one that is ending has none any more
+
+	strangers map[claim]time.Time // zombies of no command: when they were first seen
 }
 
 // claim is an orphan for as long as it is the same process.
@@ -37,6 +40,10 @@ type claim struct {
 	pid   int
 	start uint64
 }
+
+// unclaimed is how long a zombie that belongs to no command is left to whoever may still wait for it. What a program that
+// another room started leaves behind (git's own upkeep) comes to us as well, and nobody else will ever collect it.
+const unclaimed = time.Minute
 
 // execTime is how long an orphan may have no environment because it is just becoming another program.
 const execTime = 50 * time.Millisecond
@@ -48,6 +55,8 @@ var account = reaper{
 	lost:     make(map[int]uint64),
 	blank:    make(map[int]time.Time),
 	claims:   make(map[claim]*family),
+
+	strangers: make(map[claim]time.Time),
 }
 
 // BecomeSubreaper makes this process the parent of all orphans below it, for the rest of its life. Commands started from
@@ -139,33 +148,64 @@ func (r *reaper) orphansOf(f *family) []process {
 		clear(r.lost)
 		clear(r.blank)
 		clear(r.claims)
+		clear(r.strangers)
 		return nil
 	}
-	self := os.Getpid()
 	session, err := unix.Getsid(0)
 	if err != nil {
 		return nil
 	}
-	var found []process
+	for {
+		// What died during a look has left its children to us, and they may be on no list that was read: look again.
+		if found, buried := r.look(f, session); !buried {
+			return found
+		}
+	}
+}
+
+// look goes once through our children, for orphansOf.
+func (r *reaper) look(f *family, session int) (found []process, buried bool) {
+	self := os.Getpid()
 	for _, pid := range children(self) {
 		p, ok := readProcess(pid)
-		if !ok || p.parent != self || p.session == session || r.isShell(pid) {
+		if !ok || p.parent != self || r.isShell(pid) {
 			continue
 		}
-		owners := r.owners(&p)
-		start, lost := r.lost[pid]
-		lost = lost && start == p.start
+		var owners []*family
+		if p.session != session {
+			owners = r.owners(&p)
+		}
 		switch {
-		case p.zombie && (len(owners) > 0 || lost):
-			_ = unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOHANG, nil)
-			delete(r.lost, pid)
-			delete(r.blank, pid)
-			delete(r.claims, claim{pid, p.start})
+		case p.zombie:
+			if len(owners) > 0 || r.lost[pid] == p.start || r.isUnclaimed(p) {
+				r.bury(p)
+				buried = true
+			}
 		case !p.zombie && (len(owners) == 1 && owners[0] == f || p.undecided):
 			found = append(found, p)
 		}
 	}
-	return found
+	return found, buried
+}
+
+// bury collects a dead child and all that is remembered of it.
+func (r *reaper) bury(p process) {
+	_ = unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOHANG, nil)
+	delete(r.lost, p.pid)
+	delete(r.blank, p.pid)
+	delete(r.claims, claim{p.pid, p.start})
+	delete(r.strangers, claim{p.pid, p.start})
+}
+
+// isUnclaimed tells whether a zombie of no command has been there for so long that nobody waits for it.
+func (r *reaper) isUnclaimed(p process) bool {
+	id := claim{p.pid, p.start}
+	first, seen := r.strangers[id]
+	if !seen {
+		first = time.Now()
+		r.strangers[id] = first
+	}
+	return time.Since(first) >= unclaimed
 }
 
 // isShell tells whether pid is a command's shell that its own Run will collect.
