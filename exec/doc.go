@@ -5,9 +5,9 @@
 // after a grace that still fits, KILL. Nothing that a command leaves in the background survives it. Its Result says
 // what happened; where there is no exit code, a named failure says why.
 //
-// What leaves the group (a daemon that calls setsid) is found where the process adopts the orphans of its
-// commands: on Linux, see BecomeSubreaper; on Windows each command lives in a Job Object, which nothing leaves; on macOS there is
-// only the group, and what leaves it is lost.
+// What leaves the group (a daemon that calls setsid) is found where the process adopts the orphans of its commands: on
+// Linux, see BecomeSubreaper. On Windows each command lives in a Job Object, which nothing leaves; on macOS there is only
+// the group, and what leaves it is lost.
 //
 // Run owns two goroutines, one that waits for the shell and one that reads the pipe, and returns after both have ended.
 // The one exception is a shell that not even KILL ends (it hangs in the kernel): the result is not late for it, and
