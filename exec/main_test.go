@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // systemBash is the machine's bash.
 func systemBash(t testing.TB) Shell {
 	t.Helper()
-	shell, err := FindShell("")
+	shell, err := FindShell(nil)
 	if err != nil || !shell.Bash {
 		missing(t, "bash")
 	}

@@ -5,9 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-
-	"github.com/google/shlex"
 
 	"brabo.dev/runner/runner/failure"
 )
@@ -23,17 +22,12 @@ type Shell struct {
 // takesText tells whether the words end in the option that takes a program text.
 var takesText = regexp.MustCompile(`^-[A-Za-z]*c$`)
 
-// FindShell gives the shell that configured (the setting commands.shell) names, or, where it is empty, bash from a
+// FindShell gives the shell that the words of the setting commands.shell name, or, where there are none, bash from a
 // fixed list of system paths, else /bin/sh; never $SHELL, which may be zsh or fish and read the text differently.
-// Failures: shell_invalid for a setting that names nothing that can be run, shell_missing where there is no shell.
-func FindShell(configured string) (Shell, error) {
-	if strings.TrimSpace(configured) == "" {
+// Failures: shell_invalid for words that name nothing that can be run, shell_missing where there is no shell.
+func FindShell(words []string) (Shell, error) {
+	if len(words) == 0 {
 		return systemShell()
-	}
-	words, err := shlex.Split(configured)
-	if err != nil || len(words) == 0 {
-		return Shell{}, failure.New(failure.ShellInvalid, "commands.shell: "+configured).
-			Because("it can't be split into words as a shell does").Wrap(err)
 	}
 	path, err := exec.LookPath(words[0])
 	if err == nil && !filepath.IsAbs(path) {
@@ -42,7 +36,7 @@ func FindShell(configured string) (Shell, error) {
 	if err != nil {
 		return Shell{}, failure.New(failure.ShellInvalid, "commands.shell: "+words[0]).Wrap(err)
 	}
-	args := words[1:]
+	args := slices.Clone(words[1:])
 	if len(args) == 0 || !takesText.MatchString(args[len(args)-1]) {
 		args = append(args, "-c")
 	}

@@ -24,7 +24,7 @@ func program(t *testing.T, name string) string {
 
 func TestFindShellIgnoresTheUsersShell(t *testing.T) {
 	t.Setenv("SHELL", program(t, "zsh"))
-	shell, err := FindShell(" ")
+	shell, err := FindShell(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,21 +57,24 @@ func TestFindShellTakesTheFirstBashElseSh(t *testing.T) {
 func TestFindShellThatIsConfigured(t *testing.T) {
 	bash, zsh := program(t, "bash"), program(t, "zsh")
 	t.Setenv("PATH", filepath.Dir(zsh))
-	for configured, want := range map[string]Shell{
-		bash:                         {bash, []string{"-c"}, true},
-		bash + " --posix -eu":        {bash, []string{"--posix", "-eu", "-c"}, true},
-		bash + " -lc":                {bash, []string{"-lc"}, true},
-		bash + " -o 'pipefail'  -ec": {bash, []string{"-o", "pipefail", "-ec"}, true},
-		"'" + zsh + "' -f":           {zsh, []string{"-f", "-c"}, false},
-		"zsh":                        {zsh, []string{"-c"}, false},
+	for _, tc := range []struct {
+		words []string
+		want  Shell
+	}{
+		{[]string{bash}, Shell{bash, []string{"-c"}, true}},
+		{[]string{bash, "--posix", "-eu"}, Shell{bash, []string{"--posix", "-eu", "-c"}, true}},
+		{[]string{bash, "-lc"}, Shell{bash, []string{"-lc"}, true}},
+		{[]string{bash, "-o", "pipefail", "-ec"}, Shell{bash, []string{"-o", "pipefail", "-ec"}, true}},
+		{[]string{zsh, "-f"}, Shell{zsh, []string{"-f", "-c"}, false}},
+		{[]string{"zsh"}, Shell{zsh, []string{"-c"}, false}},
 	} {
-		got, err := FindShell(configured)
-		if err != nil || got.Path != want.Path || !slices.Equal(got.Args, want.Args) || got.Bash != want.Bash {
-			t.Errorf("%q: got %+v, %v; want %+v", configured, got, err, want)
+		got, err := FindShell(tc.words)
+		if err != nil || got.Path != tc.want.Path || !slices.Equal(got.Args, tc.want.Args) || got.Bash != tc.want.Bash {
+			t.Errorf("%q: got %+v, %v; want %+v", tc.words, got, err, tc.want)
 		}
 	}
-	for _, configured := range []string{"/no/bash", "no-such-shell", t.TempDir(), `"unclosed`, "# only a comment", "''"} {
-		_, err := FindShell(configured)
+	for _, words := range [][]string{{"/no/bash"}, {"no-such-shell"}, {t.TempDir()}, {""}} {
+		_, err := FindShell(words)
 		failuretest.Produced(t, err, failure.ShellInvalid)
 	}
 }

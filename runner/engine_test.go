@@ -87,7 +87,7 @@ type engineChannel struct {
 }
 
 func (c *engineChannel) Handle(_ context.Context, msg channel.Message) {
-	if msg.Event == action.EventExecResult && len(c.e.grants) > 0 {
+	if strings.HasSuffix(msg.Event, "_result") && len(c.e.grants) > 0 {
 		var r action.ExecResult
 		if json.Unmarshal(msg.Payload, &r) == nil && c.join == 1 && c.e.unacked[r.Ref] != "" {
 			_ = c.ch.Reply(msg, "error", map[string]string{"reason": c.e.unacked[r.Ref]})
@@ -173,7 +173,7 @@ func startDaemon(t testing.TB, e *engine, change ...func(*Options)) *daemon {
 // startDaemonIn is startDaemon with the project below base.
 func startDaemonIn(t testing.TB, e *engine, base string, change ...func(*Options)) *daemon {
 	t.Helper()
-	shell, err := exec.FindShell("")
+	shell, err := exec.FindShell(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
-	"strings"
 
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/containerctl"
@@ -46,7 +45,7 @@ func newHost(values settings.Settings, src settings.Sources, url string, credent
 // options are those of a daemon with the values of settings.md.
 func (h host) options() (runner.Options, error) {
 	c := h.settings.Commands
-	shell, err := exec.FindShell(strings.Join(c.Shell, " "))
+	shell, err := exec.FindShell(c.Shell)
 	if err != nil {
 		return runner.Options{}, err
 	}
