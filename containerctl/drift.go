@@ -7,7 +7,8 @@ import (
 	"github.com/moby/moby/api/types/container"
 )
 
-// drift lists in what a container differs from its Spec: image, mount, limits, network.
+// drift lists in what a container differs from its Spec: image, mount, limits, network. Limits that the engine can't
+// hold are left out.
 func (e *Engine) drift(ctx context.Context, c container.InspectResponse, s Spec, root string) []string {
 	var lines []string
 	differs := func(what string, has, wants any) {
@@ -23,17 +24,17 @@ func (e *Engine) drift(ctx context.Context, c container.InspectResponse, s Spec,
 	if h == nil {
 		return lines
 	}
-	if has, wants := cpusOf(h.Resources), nanoCPUs(s); has != wants {
+	if has, wants := cpusOf(h.Resources), nanoCPUs(s); has != wants && !e.facts.NoCPULimit {
 		differs("CPUs", float64(has)/1e9, s.CPUs)
 	}
-	if h.Memory != memoryBytes(s) {
+	if h.Memory != memoryBytes(s) && !e.facts.NoMemoryLimit {
 		differs("memory in MiB", h.Memory/mebibyte, s.MemoryMiB)
 	}
 	pids := int64(0)
 	if h.PidsLimit != nil {
 		pids = *h.PidsLimit
 	}
-	if pids != s.Pids {
+	if pids != s.Pids && !e.facts.NoPidsLimit {
 		differs("pids limit", pids, s.Pids)
 	}
 	if has := networkOf(h.NetworkMode); has != string(s.Network) {

@@ -1,10 +1,7 @@
 package containerctl
 
 import (
-	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/moby/moby/client"
@@ -24,60 +21,6 @@ type Engine struct {
 	mu      sync.Mutex
 	usable  map[string]bool   // images by id that have what a container needs; guarded by mu
 	unended map[string][]mark // by container: commands that may still run since the engine was away; guarded by mu
-}
-
-// The names of the engines that are told apart.
-const (
-	docker = "Docker"
-	podman = "Podman"
-)
-
-// Facts is what an engine says about itself.
-type Facts struct {
-	Name     string // "Docker", "Podman"
-	Version  string
-	API      string // the negotiated version
-	Rootless bool
-	VM       bool // it runs under another kernel than this process: Docker Desktop, Colima, another machine
-}
-
-// String is the facts on one line.
-func (f Facts) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s, API %s", f.Name, f.Version, f.API)
-	if f.Rootless {
-		b.WriteString(", rootless")
-	}
-	if f.VM {
-		b.WriteString(", in a virtual machine")
-	}
-	return b.String()
-}
-
-func readFacts(ctx context.Context, api *client.Client) (Facts, error) {
-	info, err := api.Info(ctx, client.InfoOptions{})
-	if err != nil {
-		return Facts{}, err
-	}
-	version, err := api.ServerVersion(ctx, client.ServerVersionOptions{})
-	if err != nil {
-		return Facts{}, err
-	}
-	f := Facts{
-		Name:    docker,
-		Version: version.Version,
-		API:     api.ClientVersion(),
-		Rootless: slices.ContainsFunc(info.Info.SecurityOptions, func(o string) bool {
-			return strings.Contains(o, "rootless")
-		}),
-		VM: info.Info.KernelVersion != localKernel(),
-	}
-	for _, c := range version.Components {
-		if strings.HasPrefix(c.Name, "Podman") {
-			f.Name = podman
-		}
-	}
-	return f, nil
 }
 
 func newEngine(api *client.Client, c candidate, facts Facts, d Discovery) *Engine {

@@ -145,9 +145,13 @@ func testUnusable(t *testing.T, b *bed) {
 			t.Errorf("the container that could not start stayed: %+v, %v", st, err)
 		}
 	}
-	_, c, _ := b.up(t)
+	s := b.spec(t)
+	c, err := b.Start(t.Context(), s, StartOptions{Root: t.TempDir(), User: imageUser})
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.must(t, c.ID, "", "rm /bin/sh")
-	_, err := b.Exec(t.Context(), ExecCommand{Container: c.ID, Text: "true"})
+	_, err = b.Exec(t.Context(), ExecCommand{Container: c.ID, Text: "true"})
 	failuretest.Produced(t, err, failure.ImageUnusable)
 }
 

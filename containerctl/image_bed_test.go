@@ -56,7 +56,7 @@ func imageTar(t testing.TB, extra map[string]string) []byte {
 		}
 		add(tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755}, []byte(body))
 	}
-	if git, err := exec.LookPath("git"); err == nil && extra["usr/bin/git"] != absent {
+	if git, err := exec.LookPath("git"); err == nil {
 		file(git, "usr/bin/git")
 		for _, lib := range libraries(git) {
 			file(lib, lib)

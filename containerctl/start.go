@@ -81,6 +81,9 @@ func (e *Engine) Start(ctx context.Context, spec Spec, opts StartOptions) (Start
 	}
 }
 
+// improperState is what Podman says of a container that somebody else is starting or stopping at this moment.
+const improperState = "container state improper"
+
 // errAgain says that the container's state changed under our hands, so that it has to be looked at afresh.
 var errAgain = errors.New("the container changed meanwhile")
 
@@ -111,9 +114,15 @@ func (e *Engine) startNew(ctx context.Context, spec Spec, opts StartOptions, use
 	if err = e.checkUsable(ctx, created.ID, image, name); err == nil {
 		notes, err = e.bringUp(ctx, created.ID, name, opts.Root)
 	}
+	if errors.Is(err, errAgain) {
+		return Started{}, err // somebody else has it in hand already
+	}
 	if err != nil {
 		e.discard(ctx, created.ID)
 		return Started{}, err
+	}
+	if note := e.facts.limitsNote(); note != "" {
+		notes = append(notes, note)
 	}
 	return Started{ID: created.ID, Name: name, Notes: append(notes, created.Warnings...)}, nil
 }
@@ -170,6 +179,9 @@ func (e *Engine) bringUp(ctx context.Context, id, name, root string) (notes []st
 		notes = append(notes, note)
 	}
 	if _, err := e.api.ContainerStart(ctx, id, client.ContainerStartOptions{}); err != nil {
+		if strings.Contains(err.Error(), improperState) {
+			return nil, errAgain
+		}
 		return nil, e.createFault(ctx, err, name, root)
 	}
 	return notes, nil

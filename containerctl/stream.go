@@ -75,7 +75,7 @@ func (e *Engine) startExec(ctx context.Context, name string, env []string, words
 
 // execFault names why a command could not be started: mostly because the container does not run.
 func (e *Engine) execFault(ctx context.Context, err error, name string) error {
-	if cerrdefs.IsConflict(err) || strings.Contains(err.Error(), "state improper") {
+	if cerrdefs.IsConflict(err) || strings.Contains(err.Error(), improperState) {
 		return e.gone(ctx, name, err)
 	}
 	return e.named(ctx, err, name)

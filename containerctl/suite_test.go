@@ -1,6 +1,7 @@
 package containerctl
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func TestEnginesHandedOver(t *testing.T) {
 		t.Skip("is for an ordinary user; root starts engines of its own")
 	}
 	need(t, engines != "", "engines in RUNNER_TEST_ENGINES")
-	for address := range strings.SplitSeq(engines, ",") {
-		t.Run(address, func(t *testing.T) { runSuite(t, newBed(t, strings.TrimSpace(address))) })
+	for i, address := range strings.Split(engines, ",") {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) { runSuite(t, newBed(t, strings.TrimSpace(address))) })
 	}
 }
