@@ -244,11 +244,15 @@ func testDiscovery(t *testing.T, b *bed) {
 			return d.with("DOCKER_CONTEXT=mine")
 		},
 		"docker context mine": func(t *testing.T, d Discovery) Discovery { writeContext(t, d.Home, "mine", address); return d },
-		"Docker, system-wide": func(_ *testing.T, d Discovery) Discovery { d.System = []string{"unix:///no.sock", address}; return d },
-		"Docker, rootless":    func(t *testing.T, d Discovery) Discovery { link(t, d.RuntimeDir+"/docker.sock"); return d },
-		"Podman, rootless":    func(t *testing.T, d Discovery) Discovery { link(t, d.RuntimeDir+"/podman/podman.sock"); return d },
-		"Docker Desktop":      func(t *testing.T, d Discovery) Discovery { link(t, d.Home+"/.docker/desktop/docker.sock"); return d },
-		"Colima":              func(t *testing.T, d Discovery) Discovery { link(t, d.Home+"/.colima/default/docker.sock"); return d },
+		"Docker, system-wide": func(t *testing.T, d Discovery) Discovery {
+			link(t, d.Home+"/system.sock")
+			d.System = []string{"unix:///no.sock", socket(d.Home, "system.sock")}
+			return d
+		},
+		"Docker, rootless": func(t *testing.T, d Discovery) Discovery { link(t, d.RuntimeDir+"/docker.sock"); return d },
+		"Podman, rootless": func(t *testing.T, d Discovery) Discovery { link(t, d.RuntimeDir+"/podman/podman.sock"); return d },
+		"Docker Desktop":   func(t *testing.T, d Discovery) Discovery { link(t, d.Home+"/.docker/desktop/docker.sock"); return d },
+		"Colima":           func(t *testing.T, d Discovery) Discovery { link(t, d.Home+"/.colima/default/docker.sock"); return d },
 		"Podman machine": func(t *testing.T, d Discovery) Discovery {
 			link(t, d.Home+"/.local/share/containers/podman/machine/podman.sock")
 			return d
