@@ -27,7 +27,7 @@ type Command struct {
 
 	Umask   *int                           // of the command; nil: this process's. Not on Windows
 	Observe func(chunk []byte)             // called with every chunk as it arrives, by one goroutine; the chunk is only lent
-	Started func(pid int, identity string) // called once the shell runs; for identity see Identity
+	Started func(pid int, identity string) // called once the shell runs, with what EndLeftovers wants to know
 
 	linger time.Duration // how long what the shell left may go on; zero: the constant. Tests need longer
 }

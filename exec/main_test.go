@@ -12,7 +12,13 @@ import (
 // noReaper is the variable under which these tests run in a process that is no reaper.
 const noReaper = "EXEC_TEST_NO_REAPER"
 
+// doomed is the variable under which the test binary is a daemon that runs the command in it until it is killed.
+const doomed = "EXEC_TEST_DOOMED"
+
 func TestMain(m *testing.M) {
+	if text := os.Getenv(doomed); text != "" {
+		doomedDaemon(text)
+	}
 	if os.Getenv(noReaper) == "" {
 		if err := BecomeSubreaper(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

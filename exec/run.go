@@ -60,7 +60,7 @@ func start(ctx context.Context, c *Command) Result {
 	r.wait()
 	if c.Started != nil {
 		pid := r.family.proc.Pid
-		c.Started(pid, Identity(pid))
+		c.Started(pid, r.family.identity())
 	}
 	why := r.watch(ctx)
 	switch {

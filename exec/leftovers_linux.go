@@ -1,0 +1,117 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// leftoverGrace is between TERM and KILL: nobody waits for what these processes would still say.
+const leftoverGrace = 500 * time.Millisecond
+
+// leftover names a command of a daemon that died: the boot, the shell and when it started, and the mark in the
+// environment of all that it started.
+type leftover struct {
+	boot  string
+	shell int
+	start uint64
+	mark  string
+}
+
+// identity is what Command.Started is told, for EndLeftovers of a later daemon.
+func (f *family) identity() string {
+	id := Identity(f.proc.Pid)
+	if id == "" {
+		return ""
+	}
+	return id + ":" + f.mark
+}
+
+// EndLeftovers ends what a command of an earlier daemon left running when that daemon was killed, and returns when it
+// is gone or ctx ends. pid and identity are what Command.Started was told. Nothing is ended by its number alone: of
+// another boot nothing is, and of this one only what lies in the command's session or carries its mark. It returns how
+// many processes were ended; those of another user are none of them. Where the system can't tell whose a process is,
+// which is everywhere but on Linux, it ends nothing and says so.
+func EndLeftovers(ctx context.Context, pid int, identity string) (ended int, err error) {
+	l, err := parseLeftover(pid, identity)
+	if err != nil || l.boot != bootID() {
+		return 0, err
+	}
+	seen := map[int]bool{}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for signal, begun := unix.SIGTERM, time.Now(); ; {
+		left := l.processes()
+		if len(left) == 0 {
+			return len(seen), nil
+		}
+		for _, p := range left {
+			seen[p.pid] = true
+			// An error means that it is gone, or another user's; both show at the next look.
+			_ = unix.Kill(p.pid, signal)
+			_ = unix.Kill(p.pid, unix.SIGCONT)
+		}
+		if time.Since(begun) > leftoverGrace {
+			signal = unix.SIGKILL
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return len(seen), fmt.Errorf("ending %d processes of an earlier command: %w", len(left), ctx.Err())
+		}
+	}
+}
+
+func parseLeftover(pid int, identity string) (leftover, error) {
+	parts := strings.Split(identity, ":")
+	if len(parts) != 3 || pid <= 1 || parts[2] == "" {
+		return leftover{}, fmt.Errorf("%q does not tell whose process %d is", identity, pid)
+	}
+	start, err := strconv.ParseUint(parts[1], 10, 64)
+	if err != nil {
+		return leftover{}, fmt.Errorf("reading the start time in %q: %w", identity, err)
+	}
+	return leftover{parts[0], pid, start, parts[2]}, nil
+}
+
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+}
+
+// processes lists what of the command still runs.
+func (l leftover) processes() []process {
+	shell, alive := readProcess(l.shell)
+	reused := alive && shell.start != l.start
+	var found []process
+	entries, _ := os.ReadDir("/proc") // without /proc nothing can be told, and nothing is ended
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		p, ok := readProcess(pid)
+		if !ok || p.zombie || p.start < l.start {
+			continue
+		}
+		if p.session == l.shell && !reused || l.marks(pid) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// marks reports whether a process carries the command's mark.
+func (l leftover) marks(pid int) bool {
+	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+markName+"="+l.mark+"\x00"))
+}
