@@ -143,8 +143,8 @@ func dialError(ctx context.Context, resp *http.Response, err error) error {
 		return newRefused(resp)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return &EndError{Reason: EndCancelled, Err: ctx.Err()}
-	case ctx.Err() != nil:
-		return &EndError{Reason: EndNetwork, Err: fmt.Errorf("no answer in time: %w", ctx.Err())}
+	case ctx.Err() != nil, isTimeout(err): // the connection has the deadline of ctx
+		return &EndError{Reason: EndNetwork, Err: fmt.Errorf("%w: %w", context.DeadlineExceeded, err)}
 	case resp != nil, strings.Contains(err.Error(), "malformed HTTP"):
 		// An upgrade that isn't one, or no HTTP at all.
 		return &EndError{Reason: EndProtocolError, Err: err}

@@ -104,6 +104,11 @@ func drain(ws *websocket.Conn) {
 func (s *Socket) read() (lingering bool) {
 	s.ws.SetReadLimit(or(s.server.ReadLimit, defaultServerRead))
 	alive := func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.end != nil {
+			return s.end
+		}
 		return s.ws.SetReadDeadline(time.Now().Add(or(s.server.IdleTimeout, defaultIdle)))
 	}
 	pong := s.ws.PingHandler()
@@ -117,9 +122,6 @@ func (s *Socket) read() (lingering bool) {
 		kind, data, err := readMessage(s.ws, alive)
 		if err != nil {
 			return s.readFailed(err)
-		}
-		if s.ctx.Err() != nil {
-			continue // ended; only the client's close frame is still of interest
 		}
 		m, err := decode(kind, data, fromClient)
 		if err != nil {
@@ -136,6 +138,12 @@ func (s *Socket) read() (lingering bool) {
 
 // readFailed names the end that a failed read means.
 func (s *Socket) readFailed(err error) (lingering bool) {
+	s.mu.Lock()
+	ended, code := s.end != nil, s.closeCode
+	s.mu.Unlock()
+	if ended {
+		return code != 0
+	}
 	end := endOf(err, EndClosedByClient)
 	switch end.Reason {
 	case EndReadLimit: // the close frame is already out
@@ -192,6 +200,7 @@ func (s *Socket) finish(end *EndError, code int, grace time.Duration) bool {
 	s.end, s.closeCode = end, code
 	if ws := s.ws; ws != nil {
 		s.guard = time.AfterFunc(grace, func() { ws.Close() })
+		_ = ws.SetReadDeadline(time.Now()) // wakes the reader; nothing more is taken
 	}
 	s.mu.Unlock()
 	s.cancel(end)
