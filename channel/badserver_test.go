@@ -143,7 +143,7 @@ func TestPushesBeyondTheQueueLimitFailAtOnceAndCloseFreesTheStuckOne(t *testing.
 	defer p.Close()
 	stuck := make(chan error, 1)
 	go func() { stuck <- ch.Push(testContext(t), "big", strings.Repeat("x", 64<<20)) }() // nobody reads
-	if _, err := p.r.Peek(4096); err != nil { // it has begun
+	if _, err := p.r.Peek(4096); err != nil {                                            // it has begun
 		t.Fatal(err)
 	}
 	if err := ch.Push(testContext(t), "small", nil); !errors.Is(err, channel.ErrQueueFull) {

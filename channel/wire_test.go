@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 )
@@ -46,12 +47,20 @@ func acceptPeer(t testing.TB, ln net.Listener) *peer {
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(patience))
+	return newPeer(t, conn)
+}
+
+func newPeer(t testing.TB, conn net.Conn) *peer {
+	t.Helper()
 	p := &peer{Conn: conn, r: bufio.NewReader(conn), messages: make(chan wireMessage, 64)}
+	var err error
 	if p.request, err = http.ReadRequest(p.r); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
+
+func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
 
 // upgrade answers 101 with the given further header lines.
 func (p *peer) upgrade(lines string) {
