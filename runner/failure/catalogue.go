@@ -154,6 +154,9 @@ var catalogue = map[Name]struct{ cause, next string }{
 	Cancelled: {
 		`the action was cancelled before it ended`,
 		`propose it again if it is still wanted`},
+	Interrupted: {
+		`the daemon ended while the action ran; what it had started was ended, and it is not run again by itself`,
+		`look at what it has done, and propose it again if it is still wanted`},
 	TimedOut: {
 		`the command ran past its deadline and was ended with its children`,
 		`raise the deadline, or split the work`},
@@ -219,6 +222,20 @@ var catalogue = map[Name]struct{ cause, next string }{
 	DiskFull: {
 		`there is no space left on the disk`,
 		`free some space`},
+
+	// Journal.
+	StateLocked: {
+		`another runner uses this state folder`,
+		`stop the other one, or give this one a state folder of its own`},
+	JournalCorrupt: {
+		`the journal's file can't be read, after a fault of the disk perhaps`,
+		`check the disk; the damaged file was kept beside the new one and may be deleted`},
+	JournalNewer: {
+		`the journal was written by a newer runner`,
+		`use that version or a later one; the file was left as it is`},
+	JournalUnwritable: {
+		`the journal can't be written, and nothing may run that is not in it`,
+		`look at owner and mode of the state folder, and whether its disk is mounted read-only`},
 
 	// Containers.
 	EngineNotInstalled: {

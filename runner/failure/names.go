@@ -53,6 +53,7 @@ const (
 
 	// Commands.
 	Cancelled      Name = "cancelled"
+	Interrupted    Name = "interrupted"
 	TimedOut       Name = "timed_out"
 	KilledBySignal Name = "killed_by_signal"
 	CouldNotStart  Name = "could_not_start"
@@ -76,6 +77,12 @@ const (
 	RootNotWritable    Name = "root_not_writable"
 	RootNotConfirmable Name = "root_not_confirmable"
 	DiskFull           Name = "disk_full"
+
+	// Journal.
+	StateLocked       Name = "state_locked"
+	JournalCorrupt    Name = "journal_corrupt"
+	JournalNewer      Name = "journal_newer"
+	JournalUnwritable Name = "journal_unwritable"
 
 	// Containers.
 	EngineNotInstalled    Name = "engine_not_installed"

@@ -1,0 +1,135 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/failure/failuretest"
+)
+
+func TestSecondDaemonOnTheSameFolderIsRefused(t *testing.T) {
+	o := ordinary(t)
+	j := open(t, o)
+	_, err := Open(o)
+	failuretest.Produced(t, err, failure.StateLocked)
+	must(t, j.Close())
+	open(t, o)
+}
+
+func TestFilesBelongToTheirOwnerAlone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are those of Unix")
+	}
+	o := ordinary(t)
+	must(t, os.Mkdir(o.Folder, 0o755))
+	must(t, os.Chmod(o.Folder, 0o755)) // whatever the umask is
+	j := open(t, o)
+	receive(t, j, command("a", "ls"))
+	entries, err := os.ReadDir(o.Folder)
+	must(t, err)
+	if len(entries) < 4 {
+		t.Errorf("only %v", entries)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		must(t, err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v", e.Name(), info.Mode())
+		}
+	}
+	info, err := os.Stat(o.Folder)
+	must(t, err)
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder has mode %v", info.Mode())
+	}
+}
+
+func TestFolderMayHaveAnyName(t *testing.T) {
+	for _, name := range []string{"a b", "what?", "100%41#x", "é&=;"} {
+		if runtime.GOOS == "windows" && name == "what?" {
+			continue
+		}
+		o := ordinary(t)
+		o.Folder = filepath.Join(t.TempDir(), name, "deep")
+		j := open(t, o)
+		receive(t, j, command("a", "ls"))
+		if _, err := os.Stat(filepath.Join(o.Folder, fileName)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDamagedFileIsMovedAsideAndAFreshOneStarted(t *testing.T) {
+	for name, harm := range map[string]func(content []byte) []byte{
+		"noise": func([]byte) []byte {
+			return []byte("this is no database, and long enough to be looked at ............")
+		},
+		"cut":                func(c []byte) []byte { return c[:len(c)/2] },
+		"cut to a page":      func(c []byte) []byte { return c[:4096] },
+		"a page of zeros":    func(c []byte) []byte { clear(c[8192:12288]); return c },
+		"zeros at the start": func(c []byte) []byte { clear(c[:100]); return c },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := ordinary(t)
+			o.Now = func() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) }
+			j, err := Open(o)
+			must(t, err)
+			for i := range 200 {
+				done(t, j, fmt.Sprint(i))
+			}
+			must(t, j.Close())
+			path := filepath.Join(o.Folder, fileName)
+			content, err := os.ReadFile(path)
+			must(t, err)
+			bad := harm(content)
+			must(t, os.WriteFile(path, bad, 0o600))
+
+			j = open(t, o)
+			failuretest.Produced(t, j.Replaced(), failure.JournalCorrupt)
+			kept, err := os.ReadFile(path + ".corrupt-20260504T030201.000Z")
+			if err != nil || len(kept) != len(bad) {
+				t.Errorf("the damaged file was not kept: %d bytes, %v", len(kept), err)
+			}
+			if known := receive(t, j, command("0", "ls")); known != New {
+				t.Errorf("%v", known)
+			}
+			must(t, j.Close())
+			if j = open(t, o); j.Replaced() != nil {
+				t.Errorf("the fresh file was replaced: %v", j.Replaced())
+			}
+		})
+	}
+}
+
+func TestEmptyFileIsAFreshJournal(t *testing.T) {
+	o := ordinary(t)
+	must(t, os.MkdirAll(o.Folder, 0o700))
+	must(t, os.WriteFile(filepath.Join(o.Folder, fileName), nil, 0o600))
+	if j := open(t, o); j.Replaced() != nil {
+		t.Error(j.Replaced())
+	}
+}
+
+func TestFolderThatCannotBeWrittenIsNamed(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("modes bind ordinary users of Unix only")
+	}
+	o := ordinary(t)
+	parent := filepath.Dir(o.Folder)
+	must(t, os.Chmod(parent, 0o500))
+	t.Cleanup(func() { must(t, os.Chmod(parent, 0o700)) })
+	_, err := Open(o)
+	failuretest.Produced(t, err, failure.JournalUnwritable)
+}
+
+func TestFileInPlaceOfTheFolderIsNamed(t *testing.T) {
+	o := ordinary(t)
+	must(t, os.WriteFile(o.Folder, nil, 0o600))
+	_, err := Open(o)
+	failuretest.Produced(t, err, failure.JournalUnwritable)
+}

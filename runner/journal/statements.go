@@ -1,0 +1,67 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// statements are those of every action's way, prepared once.
+type statements struct {
+	begin, commit, rollback                    *sql.Stmt
+	find, insert, again                        *sql.Stmt
+	begun, process, finish, answer, delivered  *sql.Stmt
+	due, oldest, given, dropAnswer, dropAction *sql.Stmt
+	all                                        []*sql.Stmt
+}
+
+const ofKey = " WHERE server = ? AND project = ? AND event = ? AND ref = ?"
+
+// oldestRows is how many actions are looked at, and forgotten, at a time.
+const oldestRows = 100
+
+func prepare(ctx context.Context, conn *sql.Conn) (statements, error) {
+	var s statements
+	for _, p := range []struct {
+		at   **sql.Stmt
+		text string
+	}{
+		{&s.begin, "BEGIN IMMEDIATE"},
+		{&s.commit, "COMMIT"},
+		{&s.rollback, "ROLLBACK"},
+		{&s.find, "SELECT id, digest, finished IS NOT NULL FROM action" + ofKey},
+		{&s.insert, `INSERT INTO action (server, project, event, ref, digest, text, request, secret, received, deadline)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&s.again, "UPDATE action SET serial = ? WHERE id = ?"},
+		{&s.begun, "UPDATE action SET begun = ?" + ofKey + " AND begun IS NULL AND finished IS NULL"},
+		{&s.process, "UPDATE action SET process = ?" + ofKey + " AND finished IS NULL"},
+		{&s.finish, "UPDATE action SET finished = ?, serial = ?, exit_code = ?, failure = ?, request = NULL" + ofKey +
+			" AND finished IS NULL RETURNING id"},
+		{&s.answer, "INSERT INTO answer (id, event, payload) VALUES (?, ?, ?)"},
+		{&s.delivered, "UPDATE action SET delivered = ?, serial = NULL" + ofKey + " AND serial = ?"},
+		{&s.due, `SELECT a.event, a.ref, a.serial, r.event, r.payload FROM action a JOIN answer r ON r.id = a.id
+			WHERE a.server = ? AND a.project = ? AND a.serial > ? ORDER BY a.serial LIMIT ?`},
+		{&s.oldest, "SELECT id, received, finished IS NOT NULL, serial IS NOT NULL FROM action WHERE id > ? ORDER BY id LIMIT ?"},
+		{&s.given, `SELECT a.server, a.project, a.event, a.ref, a.serial, r.event, r.payload FROM action a JOIN answer r ON r.id = a.id WHERE a.id = ?`},
+		{&s.dropAnswer, "DELETE FROM answer WHERE id = ?"},
+		{&s.dropAction, "DELETE FROM action WHERE id = ?"},
+	} {
+		stmt, err := conn.PrepareContext(ctx, p.text)
+		if err != nil {
+			return s, errors.Join(fmt.Errorf("preparing %q: %w", p.text, err), s.close())
+		}
+		*p.at = stmt
+		s.all = append(s.all, stmt)
+	}
+	return s, nil
+}
+
+func (s *statements) close() error {
+	var errs []error
+	for _, stmt := range s.all {
+		errs = append(errs, stmt.Close())
+	}
+	s.all = nil
+	return errors.Join(errs...)
+}
