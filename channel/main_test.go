@@ -59,13 +59,13 @@ func newHub(t testing.TB, prepare func(*channel.Server)) *hub {
 		prepare(h.Server)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/runner/websocket", h.Server)
+	mux.HandleFunc("/runner/websocket", func(w http.ResponseWriter, r *http.Request) { h.server().ServeHTTP(w, r) })
 	ts := httptest.NewServer(mux)
 	h.URL = ts.URL + "/runner/websocket?ticket="
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := h.Shutdown(ctx); err != nil {
+		if err := h.server().Shutdown(ctx); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
 		ts.Close()
