@@ -124,7 +124,7 @@ func (s *session) flush(ctx context.Context, l link) {
 	defer cancel()
 	poke(s.wake)
 	for {
-		due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID)
+		due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID, 0)
 		if err != nil || len(due) == 0 {
 			return
 		}

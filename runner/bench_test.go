@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/journal"
 )
 
 // BenchmarkExec is the time from the frame that carries a command to the frame that carries its result, beside a bare
@@ -45,11 +46,11 @@ func BenchmarkExec(b *testing.B) {
 func BenchmarkDeliver(b *testing.B) {
 	l := &MemoryLedger{}
 	for i := range b.N {
-		key := Key{"s", "p", "exec", fmt.Sprint(i)}
-		if _, err := l.Receive(key, [32]byte{}); err != nil {
+		key := journal.Key{Server: "s", Project: "p", Event: "exec", Ref: fmt.Sprint(i)}
+		if _, err := l.Receive(journal.Action{Key: key}); err != nil {
 			b.Fatal(err)
 		}
-		if err := l.Finish(key, Result{action.EventExecResult, json.RawMessage(`{"ref":"x","exitCode":0}`)}); err != nil {
+		if err := l.Finish(key, journal.Result{Event: action.EventExecResult, Payload: json.RawMessage(`{"ref":"x","exitCode":0}`)}); err != nil {
 			b.Fatal(err)
 		}
 	}

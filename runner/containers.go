@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -34,26 +35,24 @@ func isContainer(event string) bool {
 
 func (s *session) receiveContainer(l link, in incoming) {
 	c, fail := action.DecodeContainer(in.event, in.payload, l.granted)
-	in.ref, in.answerEvent = c.Ref, in.event+"_result"
-	in.refusal = func(f *failure.Failure) any { return action.ContainerFailed(c.Ref, f) }
-	s.receive(l, in, fail, func() *failure.Failure {
-		s.log.Info("received", "ref", c.Ref, "action", c.Event)
-		limit := c.Deadline
-		if limit == 0 {
-			limit = containerDeadline
+	in.ref, in.deadline = c.Ref, in.received.Add(cmp.Or(c.Deadline, containerDeadline))
+	s.receive(l, in, fail, func() *failure.Failure { return s.acceptContainer(&l, c, in) })
+}
+
+// acceptContainer queues a container action. l is the connection on which a folder is confirmed; nil where the action
+// is of an earlier daemon.
+func (s *session) acceptContainer(l *link, c action.Container, in incoming) *failure.Failure {
+	s.log.Info("received", "ref", c.Ref, "action", c.Event)
+	return s.submit(s.m.containers, in, func(ctx context.Context) {
+		ctx, cancel := context.WithDeadline(ctx, in.deadline)
+		defer cancel()
+		result, err := s.container(ctx, l, c, in)
+		if err != nil {
+			s.refuse(in, s.containerFailure(ctx, err, c))
+			return
 		}
-		deadline := in.received.Add(limit)
-		return s.submit(s.m.containers, in, deadline, func(ctx context.Context) {
-			ctx, cancel := context.WithDeadline(ctx, deadline)
-			defer cancel()
-			result, err := s.container(ctx, l, c, in.received, deadline)
-			if err != nil {
-				s.refuse(in, s.containerFailure(ctx, err, c))
-				return
-			}
-			s.log.Info("finished", "ref", c.Ref, "action", c.Event, "container", result.Nome)
-			s.finish(in, result)
-		})
+		s.log.Info("finished", "ref", c.Ref, "action", c.Event, "container", result.Nome)
+		s.finish(in, result)
 	})
 }
 
@@ -72,9 +71,9 @@ func (s *session) containerFailure(ctx context.Context, err error, c action.Cont
 }
 
 // container carries out one container action.
-func (s *session) container(ctx context.Context, l link, c action.Container, received, deadline time.Time) (action.ContainerResult, error) {
+func (s *session) container(ctx context.Context, l *link, c action.Container, in incoming) (action.ContainerResult, error) {
 	if c.Event == action.EventContainerStart {
-		return s.startContainer(ctx, l, c, received, deadline)
+		return s.startContainer(ctx, l, c, in)
 	}
 	name, err := containerctl.ParseWorkspaceDirName(c.WorkspaceDirName)
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *session) container(ctx context.Context, l link, c action.Container, rec
 }
 
 // startContainer prepares the folder and confirms it before the engine hears anything.
-func (s *session) startContainer(ctx context.Context, l link, c action.Container, received, deadline time.Time) (action.ContainerResult, error) {
+func (s *session) startContainer(ctx context.Context, l *link, c action.Container, in incoming) (action.ContainerResult, error) {
 	spec, err := containerctl.ParseSpec(c.Spec, s.project.ID)
 	if err != nil {
 		return action.ContainerResult{}, err
@@ -104,7 +103,7 @@ func (s *session) startContainer(ctx context.Context, l link, c action.Container
 	if err != nil {
 		return action.ContainerResult{}, err
 	}
-	if s.confirmable(l.granted) {
+	if l != nil && s.confirmable(l.granted) {
 		if err := l.ch.Push(ctx, action.EventWorkspaceConfirm, action.WorkspaceConfirm{Path: folder.Path}); err != nil {
 			return action.ContainerResult{}, failure.New(failure.ConnectionLost, "workspace_confirm").
 				Because("the folder could not be confirmed to the server: %v", err).Wrap(err)
@@ -118,9 +117,9 @@ func (s *session) startContainer(ctx context.Context, l link, c action.Container
 		return action.ContainerResult{}, err
 	}
 	o := s.m.o.Containers
-	pull := deadline.Add(-pullReserve)
+	pull := in.deadline.Add(-pullReserve)
 	if o.Pull > 0 {
-		pull = received.Add(o.Pull)
+		pull = in.received.Add(o.Pull)
 	}
 	started, err := engine.Start(ctx, spec, containerctl.StartOptions{
 		Root: folder.Path, User: o.User, Drift: o.Drift, PullDeadline: pull,

@@ -8,6 +8,7 @@ import (
 
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/journal"
 )
 
 // ackTimeout is how long the server may take to acknowledge a result before the connection counts as dead
@@ -23,12 +24,9 @@ func (s *session) deliver(ctx context.Context, l link) error {
 	}
 	var sent uint64 // the highest serial that was pushed on this connection
 	for {
-		due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID)
+		due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID, sent)
 		if err != nil {
 			return fmt.Errorf("reading the outbox: %w", err)
-		}
-		for len(due) > 0 && due[0].Serial <= sent {
-			due = due[1:]
 		}
 		if len(due) > 0 {
 			sent = due[len(due)-1].Serial
@@ -50,7 +48,7 @@ func (s *session) deliver(ctx context.Context, l link) error {
 }
 
 // sendAcked waits for the server's word on each result. A refused one stays in the outbox for the next join.
-func (s *session) sendAcked(ctx context.Context, l link, due []Due) error {
+func (s *session) sendAcked(ctx context.Context, l link, due []journal.Due) error {
 	for _, d := range due {
 		waiting, cancel := context.WithTimeout(ctx, ackTimeout)
 		_, err := l.ch.Call(waiting, d.Result.Event, d.Result.Payload)
@@ -70,7 +68,7 @@ func (s *session) sendAcked(ctx context.Context, l link, due []Due) error {
 
 // sendPushed delivers to a server that acknowledges nothing: a reply to a heartbeat sent later on the same connection
 // is the proof that all before it was read (protocol.md 3.7).
-func (s *session) sendPushed(ctx context.Context, l link, due []Due) error {
+func (s *session) sendPushed(ctx context.Context, l link, due []journal.Due) error {
 	for _, d := range due {
 		if err := l.ch.Push(ctx, d.Result.Event, d.Result.Payload); err != nil {
 			return fmt.Errorf("delivering the result of %s: %w", d.Key.Ref, err)
@@ -89,7 +87,7 @@ func (s *session) sendPushed(ctx context.Context, l link, due []Due) error {
 	return nil
 }
 
-func (s *session) delivered(d Due) {
+func (s *session) delivered(d journal.Due) {
 	if err := s.m.o.Ledger.Delivered(d); err != nil {
 		s.log.Error("a delivery could not be noted; the result may be sent once more", "ref", d.Key.Ref, "error", err)
 		return

@@ -9,6 +9,7 @@ import (
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/journal"
 )
 
 // incoming is an action on its way in: what is needed to know it again and to answer it, whatever its kind.
@@ -17,14 +18,26 @@ type incoming struct {
 	ref      string
 	payload  json.RawMessage
 	received time.Time
+	deadline time.Time // by when it has to be answered
 	// answerEvent carries the answer, and refusal is the answer that tells a failure.
 	answerEvent string
-	refusal     func(*failure.Failure) any
+	refusal     func(ref string, f *failure.Failure) any
+}
+
+// answering fills in how an action of the event is answered.
+func answering(event string) incoming {
+	if event == action.EventExec {
+		return incoming{event: event, answerEvent: action.EventExecResult,
+			refusal: func(ref string, f *failure.Failure) any { return action.Refused(ref, f) }}
+	}
+	return incoming{event: event, answerEvent: event + "_result",
+		refusal: func(ref string, f *failure.Failure) any { return action.ContainerFailed(ref, f) }}
 }
 
 // dispatch takes one message of the server. It never waits for work.
 func (s *session) dispatch(l link, msg channel.Message) {
-	in := incoming{event: msg.Event, payload: msg.Payload, received: time.Now()}
+	in := answering(msg.Event)
+	in.payload, in.received = msg.Payload, time.Now()
 	switch {
 	case msg.Event == action.EventExec:
 		s.receiveExec(l, in)
@@ -59,19 +72,18 @@ func (s *session) unknown(event string) {
 
 func (s *session) receiveExec(l link, in incoming) {
 	e, fail := action.DecodeExec(in.payload, l.granted)
-	in.ref, in.answerEvent = e.Ref, action.EventExecResult
-	in.refusal = func(f *failure.Failure) any { return action.Refused(e.Ref, f) }
-	s.receive(l, in, fail, func() *failure.Failure {
-		s.log.Info("received", "ref", e.Ref, "command", e.Command, "cwd", e.Cwd)
-		plan, fail := s.guard(e)
-		if fail != nil {
-			return fail
-		}
-		deadline := in.received.Add(s.deadline(e))
-		return s.submit(s.m.commands, in, deadline, func(ctx context.Context) {
-			s.execute(ctx, e, plan, in, deadline)
-		})
-	})
+	in.ref, in.deadline = e.Ref, in.received.Add(s.deadline(e))
+	s.receive(l, in, fail, func() *failure.Failure { return s.acceptExec(e, in) })
+}
+
+// acceptExec checks a command and queues it.
+func (s *session) acceptExec(e action.Exec, in incoming) *failure.Failure {
+	s.log.Info("received", "ref", e.Ref, "command", e.Command, "cwd", e.Cwd)
+	plan, fail := s.guard(e)
+	if fail != nil {
+		return fail
+	}
+	return s.submit(s.m.commands, in, func(ctx context.Context) { s.execute(ctx, e, plan, in) })
 }
 
 // receive stores an action that was not seen before and has it accepted; what can't be is refused by name. decoded is
@@ -99,22 +111,24 @@ func (s *session) receive(l link, in incoming, decoded *failure.Failure, accept 
 
 // isNew stores the action; false when it is known already and has been dealt with here.
 func (s *session) isNew(l link, in incoming, digest [sha256.Size]byte) bool {
-	known, err := s.m.o.Ledger.Receive(s.key(in), digest)
+	known, err := s.m.o.Ledger.Receive(journal.Action{
+		Key: s.key(in), Digest: digest, Payload: in.payload, Received: in.received, Deadline: in.deadline,
+	})
 	if err != nil {
 		// What can't be stored is not run, and there is no outbox for the answer either: it is told on this connection.
 		s.tell(l, in, failure.From(err, "action "+in.ref))
 		return false
 	}
 	switch known {
-	case KnownFinished:
+	case journal.Finished:
 		s.log.Info("received again: the stored result is sent again", "ref", in.ref)
 		poke(s.wake)
-	case KnownRunning:
+	case journal.Running:
 		s.log.Info("received again: it is still running", "ref", in.ref)
-	case KnownReused:
+	case journal.Reused:
 		s.tell(l, in, failure.New(failure.RefReused, "action "+in.ref))
 	}
-	return known == KnownNew
+	return known == journal.New
 }
 
 // tell pushes an answer that is not kept: the same question brings it again.
@@ -122,21 +136,26 @@ func (s *session) tell(l link, in incoming, fail *failure.Failure) {
 	s.log.Warn("refused", "ref", in.ref, "failure", fail)
 	ctx, cancel := context.WithTimeout(s.work, leaveTimeout)
 	defer cancel()
-	if err := l.ch.Push(ctx, in.answerEvent, in.refusal(fail)); err != nil {
+	if err := l.ch.Push(ctx, in.answerEvent, in.refusal(in.ref, fail)); err != nil {
 		s.log.Warn("an answer was not sent", "ref", in.ref, "error", err)
 	}
 }
 
 func (s *session) refuse(in incoming, fail *failure.Failure) {
 	s.log.Warn("refused", "ref", in.ref, "failure", fail)
-	s.finish(in, in.refusal(fail))
+	s.finish(in, in.refusal(in.ref, fail))
 }
 
-// submit hands an accepted action to a pool. run stores its result.
-func (s *session) submit(p *pool, in incoming, startBy time.Time, run func(context.Context)) *failure.Failure {
-	j := p.job(s.work, s.project.ID, jobKey{in.event, in.ref}, startBy)
+// submit hands an accepted action to a pool. run is called once it is certain that a later daemon would know of the
+// start; it stores the result.
+func (s *session) submit(p *pool, in incoming, run func(context.Context)) *failure.Failure {
+	j := p.job(s.work, s.project.ID, jobKey{in.event, in.ref}, in.deadline)
 	j.run = func(ctx context.Context) {
 		defer s.done(j)
+		if err := s.m.o.Ledger.Begin(s.key(in)); err != nil {
+			s.refuse(in, failure.From(err, "action "+in.ref))
+			return
+		}
 		run(ctx)
 	}
 	j.refuse = func(fail *failure.Failure) {

@@ -9,6 +9,7 @@ import (
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/journal"
 )
 
 // credentialStays is how a Brabo engine recognises that a command was refused for the sake of its credential
@@ -16,19 +17,19 @@ import (
 const credentialStays = "credencial-nao-atravessa-o-container"
 
 // execute runs e as planned, where its project's commands run now, and stores its result. Cancelling ctx ends it.
-func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incoming, deadline time.Time) {
+func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incoming) {
 	engine, container, found, err := s.m.engines.running(ctx, s.project.ID)
 	var result action.ExecResult
 	switch {
 	case err != nil:
 		result = action.Refused(e.Ref, failure.From(err, "action "+e.Ref))
 	case !found, len(e.Env) > 0 && e.GitCredentialed:
-		result = s.onHost(ctx, e, p, in.received, deadline)
+		result = s.onHost(ctx, e, p, in)
 	case len(e.Env) > 0:
 		result = action.Refused(e.Ref, refusedCredential(e, container.Name))
 		result.Output = "[runner recusou o comando: " + credentialStays + "] " + result.Failure.Error()
 	default:
-		result = s.inContainer(ctx, engine, container, e, p, in.received, deadline)
+		result = s.inContainer(ctx, engine, container, e, p, in)
 	}
 	s.log.Info("finished", "ref", e.Ref, "exit_code", result.ExitCode, "timed_out", result.TimedOut,
 		"duration", time.Since(in.received).Round(time.Millisecond), "container", container.Name)
@@ -41,16 +42,19 @@ func refusedCredential(e action.Exec, container string) *failure.Failure {
 		Because("the command came with %d environment variables, and the project's container is running, which takes none; nothing was run", len(e.Env))
 }
 
-func (s *session) onHost(ctx context.Context, e action.Exec, p plan, received, deadline time.Time) action.ExecResult {
+func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming) action.ExecResult {
 	c := s.m.o.Commands
 	r := exec.Run(ctx, exec.Command{
 		Text: e.Command, Shell: c.Shell, PlainPOSIX: plainPOSIX,
 		Dir: p.dir, Env: p.env,
-		Received: received, Deadline: deadline, Grace: c.Grace,
+		Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 		// Room is kept for the words that a result without an exit code needs.
 		ResultLimit: c.ResultLimit - action.NoticeRoom,
 		SpoolDir:    c.SpoolDir, SpoolName: spoolName(s.project.ID, e.Ref), SpoolLimit: c.SpoolLimit,
 		Umask: c.Umask,
+		Started: func(pid int, identity string) {
+			s.began(in, journal.Process{PID: pid, Group: pid, Identity: identity})
+		},
 	})
 	if r.SpoolFailure != nil {
 		s.log.Warn("the full output was not kept", "ref", e.Ref, "failure", r.SpoolFailure)
@@ -65,7 +69,7 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, received, d
 }
 
 // inContainer runs e in the project's container. What is no plain POSIX text wants the image's bash.
-func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, container containerctl.State, e action.Exec, p plan, received, deadline time.Time) action.ExecResult {
+func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, container containerctl.State, e action.Exec, p plan, in incoming) action.ExecResult {
 	c := s.m.o.Commands
 	shell := containerctl.ShellBashOrFail
 	if plainPOSIX(e.Command) {
@@ -75,10 +79,11 @@ func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, 
 	if c.Umask != nil {
 		umask = fmt.Sprintf("%04o", *c.Umask)
 	}
+	s.began(in, journal.Process{Container: container.Name})
 	out := exec.NewOutput(c.ResultLimit - action.NoticeRoom)
 	r, err := engine.Exec(ctx, containerctl.ExecCommand{
 		Container: container.ID, Text: e.Command, Cwd: s.inside(p.dir), Shell: shell, Umask: umask,
-		Output: out, Received: received, Deadline: deadline, Grace: c.Grace,
+		Output: out, Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 	})
 	if r.Note != "" {
 		s.log.Info("container", "ref", e.Ref, "note", r.Note)
@@ -88,6 +93,13 @@ func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, 
 		return ended(e.Ref, text, failure.From(err, container.Name))
 	}
 	return action.ExecResult{Ref: e.Ref, ExitCode: r.ExitCode, Output: text}
+}
+
+// began notes what runs for an action, so that a later daemon can end it.
+func (s *session) began(in incoming, p journal.Process) {
+	if err := s.m.o.Ledger.Started(s.key(in), p); err != nil {
+		s.log.Warn("what runs for an action could not be noted", "ref", in.ref, "failure", failure.From(err, "action "+in.ref))
+	}
 }
 
 // ended answers a command that has no exit code: one that never ran is refused, one that did keeps its output.

@@ -3,48 +3,24 @@ package runner
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/json"
 	"slices"
 	"sync"
+
+	"brabo.dev/runner/runner/journal"
 )
 
-// Key names one action for ever: the same ref of another server, project or event is another action.
-type Key struct{ Server, Project, Event, Ref string }
-
-// Known is what the ledger knows of an action that was received.
-type Known int
-
-// The states in which a received action can be found.
-const (
-	KnownNew      Known = iota // not seen before; it is stored now
-	KnownRunning               // received before and not finished: do nothing, its result will come
-	KnownFinished              // finished before: its result is due for delivery once more
-	KnownReused                // the ref was seen with another content
-)
-
-// Result is what answers an action: an event of the channel and its payload.
-type Result struct {
-	Event   string
-	Payload json.RawMessage
-}
-
-// Due is a result that the server is not known to have read.
-type Due struct {
-	Key    Key
-	Serial uint64 // grows in the order in which results became due
-	Result Result
-}
-
-// Ledger remembers actions and holds the outbox. Its methods may be called from many goroutines and return quickly.
+// Ledger remembers actions and holds the outbox. *journal.Journal is the one that survives its process. The methods
+// may be called from many goroutines; what they promise stands there.
 type Ledger interface {
-	// Receive stores the action unless its key is known.
-	Receive(Key, [sha256.Size]byte) (Known, error)
-	// Finish stores the result of a received action and makes it due.
-	Finish(Key, Result) error
-	// Due lists the results of a project that are not delivered, in the order in which they became due.
-	Due(server, project string) ([]Due, error)
-	// Delivered takes a result out of the outbox. A result that became due again since d was listed stays.
-	Delivered(d Due) error
+	Receive(journal.Action) (journal.Known, error)
+	// Begin returns when it is certain that a later daemon will know that the action may have run.
+	Begin(journal.Key) error
+	Started(journal.Key, journal.Process) error
+	Finish(journal.Key, journal.Result) error
+	// Due lists some of what is due above a serial; an empty list means that there is no more.
+	Due(server, project string, after uint64) ([]journal.Due, error)
+	Delivered(journal.Due) error
+	Unfinished() ([]journal.Unfinished, error)
 }
 
 // Bounds of MemoryLedger. A result is at most 1 MiB by settings.md (output.result) and 32 KiB by default.
@@ -58,11 +34,11 @@ const (
 // of Dropped.
 type MemoryLedger struct {
 	// Dropped is told about each result that was given up undelivered. It may be nil.
-	Dropped func(Due)
+	Dropped func(journal.Due)
 
 	mu     sync.Mutex // guards what follows
-	known  map[Key]*entry
-	order  []Key // of receipt, oldest first
+	known  map[journal.Key]*entry
+	order  []journal.Key // of receipt, oldest first
 	serial uint64
 	bytes  int
 }
@@ -71,35 +47,44 @@ type entry struct {
 	digest   [sha256.Size]byte
 	finished bool
 	serial   uint64 // of the result while it is due, else 0
-	result   Result
+	result   journal.Result
 }
 
 // Receive implements Ledger. Its error is always nil.
-func (m *MemoryLedger) Receive(key Key, digest [sha256.Size]byte) (Known, error) {
+func (m *MemoryLedger) Receive(a journal.Action) (journal.Known, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e, there := m.known[key]; there {
+	if e, there := m.known[a.Key]; there {
 		switch {
-		case e.digest != digest:
-			return KnownReused, nil
+		case e.digest != a.Digest:
+			return journal.Reused, nil
 		case !e.finished:
-			return KnownRunning, nil
+			return journal.Running, nil
 		}
 		m.serial++
 		e.serial = m.serial
-		return KnownFinished, nil
+		return journal.Finished, nil
 	}
 	if m.known == nil {
-		m.known = map[Key]*entry{}
+		m.known = map[journal.Key]*entry{}
 	}
-	m.known[key] = &entry{digest: digest}
-	m.order = append(m.order, key)
+	m.known[a.Key] = &entry{digest: a.Digest}
+	m.order = append(m.order, a.Key)
 	m.trimLocked()
-	return KnownNew, nil
+	return journal.New, nil
 }
 
+// Begin implements Ledger: there is no later daemon that could want to know.
+func (m *MemoryLedger) Begin(journal.Key) error { return nil }
+
+// Started implements Ledger, as Begin does.
+func (m *MemoryLedger) Started(journal.Key, journal.Process) error { return nil }
+
+// Unfinished implements Ledger: nothing is left of an earlier daemon.
+func (m *MemoryLedger) Unfinished() ([]journal.Unfinished, error) { return nil, nil }
+
 // Finish implements Ledger. Its error is always nil.
-func (m *MemoryLedger) Finish(key Key, result Result) error {
+func (m *MemoryLedger) Finish(key journal.Key, result journal.Result) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, there := m.known[key]
@@ -114,21 +99,21 @@ func (m *MemoryLedger) Finish(key Key, result Result) error {
 }
 
 // Due implements Ledger. Its error is always nil.
-func (m *MemoryLedger) Due(server, project string) ([]Due, error) {
+func (m *MemoryLedger) Due(server, project string, after uint64) ([]journal.Due, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var due []Due
+	var due []journal.Due
 	for key, e := range m.known {
-		if e.serial != 0 && key.Server == server && key.Project == project {
-			due = append(due, Due{key, e.serial, e.result})
+		if e.serial > after && key.Server == server && key.Project == project {
+			due = append(due, journal.Due{Key: key, Serial: e.serial, Result: e.result})
 		}
 	}
-	slices.SortFunc(due, func(a, b Due) int { return cmp.Compare(a.Serial, b.Serial) })
+	slices.SortFunc(due, func(a, b journal.Due) int { return cmp.Compare(a.Serial, b.Serial) })
 	return due, nil
 }
 
 // Delivered implements Ledger. Its error is always nil.
-func (m *MemoryLedger) Delivered(d Due) error {
+func (m *MemoryLedger) Delivered(d journal.Due) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e, there := m.known[d.Key]; there && e.serial == d.Serial {
@@ -148,7 +133,7 @@ func (m *MemoryLedger) trimLocked() {
 			continue
 		}
 		if e.serial != 0 && m.Dropped != nil {
-			m.Dropped(Due{key, e.serial, e.result})
+			m.Dropped(journal.Due{Key: key, Serial: e.serial, Result: e.result})
 		}
 		m.bytes -= len(e.result.Payload)
 		delete(m.known, key)

@@ -6,15 +6,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"brabo.dev/runner/runner/journal"
 )
 
-func key(ref string) Key { return Key{"https://hub", "p", "exec", ref} }
+func key(ref string) journal.Key {
+	return journal.Key{Server: "https://hub", Project: "p", Event: "exec", Ref: ref}
+}
 
-func result(text string) Result { return Result{"exec_result", json.RawMessage(`"` + text + `"`)} }
+func result(text string) journal.Result {
+	return journal.Result{Event: "exec_result", Payload: json.RawMessage(`"` + text + `"`)}
+}
 
 func refs(t *testing.T, l Ledger) []string {
 	t.Helper()
-	due, err := l.Due("https://hub", "p")
+	due, err := l.Due("https://hub", "p", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +31,9 @@ func refs(t *testing.T, l Ledger) []string {
 	return refs
 }
 
-func receive(t *testing.T, l Ledger, ref, content string) Known {
+func receive(t *testing.T, l Ledger, ref, content string) journal.Known {
 	t.Helper()
-	known, err := l.Receive(key(ref), [32]byte([]byte(content + strings.Repeat(" ", 32))[:32]))
+	known, err := l.Receive(journal.Action{Key: key(ref), Digest: [32]byte([]byte(content + strings.Repeat(" ", 32))[:32])})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +45,13 @@ func TestLedgerKnowsWhatItReceived(t *testing.T) {
 	for _, step := range []struct {
 		content string
 		finish  bool
-		want    Known
+		want    journal.Known
 	}{
-		{"ls", false, KnownNew},
-		{"ls", false, KnownRunning},
-		{"rm", false, KnownReused},
-		{"ls", true, KnownFinished},
-		{"rm", false, KnownReused},
+		{"ls", false, journal.New},
+		{"ls", false, journal.Running},
+		{"rm", false, journal.Reused},
+		{"ls", true, journal.Finished},
+		{"rm", false, journal.Reused},
 	} {
 		if step.finish {
 			if err := l.Finish(key("a"), result("done")); err != nil {
@@ -71,7 +77,7 @@ func TestResultsAreDueInTheOrderInWhichTheyFinished(t *testing.T) {
 	if diff := cmp.Diff([]string{"b", "c", "a"}, refs(t, l)); diff != "" {
 		t.Error(diff)
 	}
-	if due, _ := l.Due("https://other", "p"); len(due) > 0 {
+	if due, _ := l.Due("https://other", "p", 0); len(due) > 0 {
 		t.Error("results of one server are due at another")
 	}
 }
@@ -82,7 +88,7 @@ func TestDeliveredResultIsDueAgainOnlyWhenItWasAskedForAgain(t *testing.T) {
 	if err := l.Finish(key("a"), result("a")); err != nil {
 		t.Fatal(err)
 	}
-	old, _ := l.Due("https://hub", "p")
+	old, _ := l.Due("https://hub", "p", 0)
 	receive(t, l, "a", "ls") // asked again while the first delivery is under way
 	if err := l.Delivered(old[0]); err != nil {
 		t.Fatal(err)
@@ -90,7 +96,7 @@ func TestDeliveredResultIsDueAgainOnlyWhenItWasAskedForAgain(t *testing.T) {
 	if diff := cmp.Diff([]string{"a"}, refs(t, l)); diff != "" {
 		t.Error("the second answer was lost with the first:", diff)
 	}
-	again, _ := l.Due("https://hub", "p")
+	again, _ := l.Due("https://hub", "p", 0)
 	if err := l.Delivered(again[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +116,7 @@ func TestSecondResultOfAnActionIsIgnored(t *testing.T) {
 	if err := l.Finish(key("never received"), result("x")); err != nil {
 		t.Fatal(err)
 	}
-	due, _ := l.Due("https://hub", "p")
+	due, _ := l.Due("https://hub", "p", 0)
 	if len(due) != 1 || string(due[0].Result.Payload) != `"first"` {
 		t.Errorf("%+v", due)
 	}
@@ -118,9 +124,9 @@ func TestSecondResultOfAnActionIsIgnored(t *testing.T) {
 
 func TestLedgerIsBoundedAndSaysWhatItDropped(t *testing.T) {
 	var dropped []string
-	l := &MemoryLedger{Dropped: func(d Due) { dropped = append(dropped, d.Key.Ref) }}
+	l := &MemoryLedger{Dropped: func(d journal.Due) { dropped = append(dropped, d.Key.Ref) }}
 	receive(t, l, "running", "ls")
-	big := Result{"exec_result", json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)}
+	big := journal.Result{Event: "exec_result", Payload: json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)}
 	for i := range 70 {
 		ref := string(rune('A' + i))
 		receive(t, l, ref, ref)
@@ -131,7 +137,7 @@ func TestLedgerIsBoundedAndSaysWhatItDropped(t *testing.T) {
 	if len(dropped) != 7 || dropped[0] != "A" {
 		t.Errorf("dropped %v", dropped)
 	}
-	if got := receive(t, l, "running", "ls"); got != KnownRunning {
+	if got := receive(t, l, "running", "ls"); got != journal.Running {
 		t.Errorf("a running action was forgotten: %v", got)
 	}
 	if l.bytes > memoryBytes {

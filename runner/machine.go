@@ -101,10 +101,14 @@ func New(o Options) *Machine {
 // grace, ends the rest, delivers what there is to deliver, and leaves. A project that can't be served disturbs no
 // other; Run's error names each. It is nil after an orderly end.
 func (m *Machine) Run(ctx context.Context, projects []Project) error {
+	left, err := m.recover(ctx)
+	if err != nil {
+		return err
+	}
 	errs := make([]error, len(projects))
 	var sessions sync.WaitGroup
 	for i, project := range projects {
-		sessions.Go(func() { errs[i] = newSession(m, project).run(ctx) })
+		sessions.Go(func() { errs[i] = newSession(m, project, left[project.ID]).run(ctx) })
 	}
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup

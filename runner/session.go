@@ -8,6 +8,7 @@ import (
 
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/journal"
 	"brabo.dev/runner/workspace"
 )
 
@@ -19,6 +20,8 @@ type session struct {
 	folder  workspace.Folder
 	log     *slog.Logger
 	joined  bool // at least once
+	// left are actions that an earlier daemon received and did not begin.
+	left []journal.Unfinished
 	// work is the lifetime of actions: it outlives connections, and the wish to stop by the grace of the drain.
 	work    context.Context
 	abandon context.CancelFunc
@@ -33,9 +36,9 @@ type session struct {
 	reported map[string]bool
 }
 
-func newSession(m *Machine, p Project) *session {
+func newSession(m *Machine, p Project, left []journal.Unfinished) *session {
 	return &session{
-		m: m, project: p, log: m.o.Log.With("project", p.ID), wake: make(chan struct{}, 1), flushed: make(chan struct{}, 1),
+		m: m, project: p, left: left, log: m.o.Log.With("project", p.ID), wake: make(chan struct{}, 1), flushed: make(chan struct{}, 1),
 		jobs: map[jobKey]*job{}, idle: make(chan struct{}), reported: map[string]bool{},
 	}
 }
@@ -51,6 +54,9 @@ func (s *session) run(ctx context.Context) error {
 	s.work, s.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer s.abandon()
 
+	for _, u := range s.left {
+		s.resume(u)
+	}
 	wait := backoff{max: s.m.o.BackoffMax}
 	var since time.Time // of a refusal as second runner, without a join in between
 	for ctx.Err() == nil {
@@ -173,7 +179,7 @@ func (s *session) snapshot() []*job {
 // connection ended.
 func (s *session) finishOff() {
 	s.drain()
-	due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID)
+	due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID, 0)
 	if err != nil {
 		s.log.Error("the outbox can't be read", "failure", failure.From(err, "outbox"))
 		return
@@ -187,7 +193,7 @@ func (s *session) finishOff() {
 func (s *session) finish(in incoming, answer any) {
 	raw, err := marshal(answer)
 	if err == nil {
-		err = s.m.o.Ledger.Finish(s.key(in), Result{in.answerEvent, raw})
+		err = s.m.o.Ledger.Finish(s.key(in), journal.Result{Event: in.answerEvent, Payload: raw})
 	}
 	if err != nil {
 		s.log.Error("a result could not be stored", "ref", in.ref, "failure", failure.From(err, "action "+in.ref))
@@ -203,8 +209,8 @@ func poke(c chan struct{}) {
 	}
 }
 
-func (s *session) key(in incoming) Key {
-	return Key{Server: s.m.o.Server, Project: s.project.ID, Event: in.event, Ref: in.ref}
+func (s *session) key(in incoming) journal.Key {
+	return journal.Key{Server: s.m.o.Server, Project: s.project.ID, Event: in.event, Ref: in.ref}
 }
 
 // confirmable reports whether the server can be told the project folder. A server with extensions takes any folder

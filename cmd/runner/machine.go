@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +14,7 @@ import (
 	"brabo.dev/runner/containerctl"
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner"
+	"brabo.dev/runner/runner/journal"
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/settings"
 	"brabo.dev/runner/workspace"
@@ -60,7 +63,7 @@ func (h host) options() (runner.Options, error) {
 			return runner.Address(ticket.URL()), nil
 		},
 		Dialer: h.dialer,
-		Ledger: &runner.MemoryLedger{Dropped: h.dropped},
+		Ledger: &runner.MemoryLedger{},
 		Folder: workspace.Options{
 			Roots: h.settings.Roots, Home: folders.Home, Ours: folders.Ours(), AllowHomeRoot: h.settings.AllowHomeRoot,
 		},
@@ -80,6 +83,27 @@ func (h host) options() (runner.Options, error) {
 		o.Commands.Umask = &umask
 	}
 	return o, nil
+}
+
+// openJournal opens the journal of a daemon that serves one project, or, for an empty id, all of this machine's. Each
+// such daemon has a folder of its own, since a journal has one owner.
+func (h host) openJournal(projectID string) (*journal.Journal, error) {
+	folder := h.sources.Folders().State
+	if projectID != "" {
+		sum := sha256.Sum256([]byte(projectID)) // an id is the server's word, and no name of a folder
+		folder = filepath.Join(folder, "projects", hex.EncodeToString(sum[:8]))
+	}
+	j := h.settings.Journal
+	opened, err := journal.Open(journal.Options{
+		Folder: folder, Keep: j.Keep, Size: j.Size, Reserve: j.Reserve, Log: h.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f := opened.Replaced(); f != nil {
+		h.log.Error("the journal was damaged; a fresh one was started", "failure", f)
+	}
+	return opened, nil
 }
 
 // discover finds the container engine that the person chose, or that is there.

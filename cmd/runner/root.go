@@ -14,9 +14,10 @@ import (
 
 // Exit codes that more than one command uses.
 const (
-	exitOK    = 0
-	exitFail  = 1
-	exitUsage = 2
+	exitOK     = 0
+	exitFail   = 1
+	exitUsage  = 2
+	exitLocked = 7 // another daemon has the state folder
 )
 
 // exitError carries the exit code of a command to main, with the error that the person sees; a nil Err has been
@@ -57,13 +58,24 @@ func exitCode(err error, errOut io.Writer) int {
 	var ee *exitError
 	if errors.As(err, &ee) {
 		code, err = ee.Code, ee.Err
-	} else if failure.Is(err, failure.Usage) {
-		code = exitUsage
+	} else if f := failure.As(err); f != nil {
+		code = codeOf(f.Name)
 	}
 	if err != nil {
 		fmt.Fprintf(errOut, "runner: %v\n", err)
 	}
 	return code
+}
+
+// codeOf gives the failures that have an exit code of their own.
+func codeOf(name failure.Name) int {
+	switch name {
+	case failure.Usage:
+		return exitUsage
+	case failure.StateLocked:
+		return exitLocked
+	}
+	return exitFail
 }
 
 func newRootCommand() *cobra.Command {

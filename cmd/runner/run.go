@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -75,15 +76,21 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	if err := ownChildren(); err != nil {
 		return err
 	}
+	opened, err := h.openJournal(r.ProjectID)
+	if err != nil {
+		return err
+	}
+	options.Ledger = opened
 	options.LeaveOnRefusal = !r.Machine()
 	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
 	projects := []runner.Project{{ID: r.ProjectID, Root: r.Dir}}
 	if r.Machine() {
 		if projects, err = h.projects(ctx, r.Base); err != nil {
-			return err
+			return errors.Join(err, opened.Close())
 		}
 	}
 	err = runner.New(options).Run(ctx, projects)
+	err = errors.Join(err, opened.Close())
 	log.Info("stopped", "orderly", err == nil)
 	return err
 }
@@ -139,9 +146,4 @@ func (h host) projects(ctx context.Context, base string) ([]runner.Project, erro
 			return nil, nil
 		}
 	}
-}
-
-// dropped is the record of a result that was given up.
-func (h host) dropped(d runner.Due) {
-	h.log.Error("a result was never delivered", "failure", failure.New(failure.OutboxFull, "action "+d.Key.Ref))
 }

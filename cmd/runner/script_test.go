@@ -11,7 +11,13 @@ import (
 
 var update = flag.Bool("update", false, "write what the commands print into the scripts")
 
+// asCommand is the variable under which the test binary is runner itself, for tests that kill it.
+const asCommand = "RUNNER_TEST_AS_COMMAND"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
 	testscript.Main(m, map[string]func(){
 		"runner": func() { os.Exit(execute(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -1,0 +1,125 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/journal"
+)
+
+// endTimeout bounds how long the start waits for the processes of one action of an earlier daemon to end.
+const endTimeout = 10 * time.Second
+
+// recover deals with what an earlier daemon left unfinished when it was killed. What may have run is ended for real and
+// finished as interrupted; it is never run again. What can't be run any more is finished by name. The rest is given
+// back by project, to be run by its session.
+func (m *Machine) recover(ctx context.Context) (map[string][]journal.Unfinished, error) {
+	all, err := m.o.Ledger.Unfinished()
+	if err != nil {
+		return nil, err
+	}
+	left := map[string][]journal.Unfinished{}
+	for _, u := range all {
+		subject := "action " + u.Key.Ref
+		var fail *failure.Failure
+		switch {
+		case !u.Begun.IsZero():
+			m.endLeft(ctx, u)
+			fail = failure.New(failure.Interrupted, subject)
+		case u.HadEnv:
+			fail = failure.New(failure.Interrupted, subject).Because("the daemon ended before it began, and the environment that came with it is kept nowhere")
+		case late(u.Deadline, time.Now()):
+			fail = failure.New(failure.ExpiredBeforeStart, subject).Because("the deadline passed while the daemon was not running")
+		default:
+			left[u.Key.Project] = append(left[u.Key.Project], u)
+			continue
+		}
+		if err := m.finishLeft(u, fail); err != nil {
+			return nil, err
+		}
+	}
+	m.strand(left)
+	return left, nil
+}
+
+// strand takes those of other servers out of left: this daemon does not serve them, and they wait for one that does.
+func (m *Machine) strand(left map[string][]journal.Unfinished) {
+	for project, actions := range left {
+		var mine []journal.Unfinished
+		for _, u := range actions {
+			if u.Key.Server == m.o.Server {
+				mine = append(mine, u)
+			}
+		}
+		left[project] = mine
+	}
+}
+
+func (m *Machine) finishLeft(u journal.Unfinished, fail *failure.Failure) error {
+	m.o.Log.Warn("left unfinished by an earlier daemon", "project", u.Key.Project, "ref", u.Key.Ref, "failure", fail)
+	in := answering(u.Key.Event)
+	raw, err := marshal(in.refusal(u.Key.Ref, fail))
+	if err != nil {
+		return err
+	}
+	return m.o.Ledger.Finish(u.Key, journal.Result{Event: in.answerEvent, Payload: raw})
+}
+
+// endLeft ends what still runs of an action. Where that can't be done it is said; the action is interrupted all the
+// same.
+func (m *Machine) endLeft(ctx context.Context, u journal.Unfinished) {
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	log := m.o.Log.With("project", u.Key.Project, "ref", u.Key.Ref)
+	var ended int
+	var err error
+	switch {
+	case u.Process.Container != "":
+		engine, found := m.engines.find(ctx)
+		if found != nil {
+			err = found
+			break
+		}
+		ended, err = engine.EndCommands(ctx, u.Process.Container)
+	case u.Process.PID != 0:
+		ended, err = exec.EndLeftovers(ctx, u.Process.PID, u.Process.Identity)
+	}
+	if err != nil {
+		log.Warn("processes of an earlier daemon may still run", "error", err)
+	}
+	if ended > 0 {
+		log.Info("ended processes of an earlier daemon", "processes", ended)
+	}
+}
+
+// resume queues an action that an earlier daemon received and did not begin.
+func (s *session) resume(u journal.Unfinished) {
+	in := answering(u.Key.Event)
+	in.ref, in.payload, in.received, in.deadline = u.Key.Ref, u.Payload, u.Received, u.Deadline
+	// Which extensions were granted is not known any more. Their fields are read if they have their form, since a
+	// decision can only make the guard stricter; the deadline is the one that was computed then.
+	var fail *failure.Failure
+	switch {
+	case u.Key.Event == action.EventExec:
+		e, bad := action.DecodeExec(u.Payload, action.Known())
+		if bad != nil {
+			e, bad = action.DecodeExec(u.Payload, nil)
+		}
+		if fail = bad; fail == nil {
+			fail = s.acceptExec(e, in)
+		}
+	case isContainer(u.Key.Event):
+		c, bad := action.DecodeContainer(u.Key.Event, u.Payload, nil)
+		if fail = bad; fail == nil {
+			fail = s.acceptContainer(nil, c, in)
+		}
+	default:
+		fail = failure.New(failure.UnknownEvent, "event "+u.Key.Event)
+	}
+	if fail != nil {
+		s.refuse(in, fail)
+	}
+}
