@@ -323,3 +323,16 @@ func TestWhatWasReadBeforeAHangUpIsStillHandled(t *testing.T) {
 		t.Errorf("handler closed with %s", got)
 	}
 }
+
+func TestSilentClientIsEndedAfterTheIdleTimeout(t *testing.T) {
+	h := newHub(t, func(s *channel.Server) { s.IdleTimeout = 50 * time.Millisecond })
+	ws := h.rawClient(t, "t")
+	say(t, ws, `["1","1","terminal:1","phx_join",{}]`)
+	hear(t, ws)
+	if _, _, err := ws.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseProtocolError) {
+		t.Errorf("client saw %v", err)
+	}
+	if got := endReason(t, next(t, h.closed, "Closed")); got != channel.EndIdle {
+		t.Errorf("handler closed with %s", got)
+	}
+}
