@@ -35,8 +35,8 @@ type Options struct {
 	Now func() time.Time
 	// Log may be nil.
 	Log *slog.Logger
-	// Dropped is told about each result that was given up undelivered, after it was logged. It may be nil, and may
-	// call the journal.
+	// Dropped is told about each result that was given up undelivered, without its payload, after it was logged. It
+	// may be nil, and may call the journal.
 	Dropped func(Due)
 }
 

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 )
@@ -12,6 +13,9 @@ const (
 	trimBytes = 256 << 10
 	trimEvery = time.Hour
 )
+
+// batchRows is how many actions are looked at, and forgotten, in one step.
+const batchRows = 100
 
 // trimState says how long ago the bounds were looked at.
 type trimState struct {
@@ -77,18 +81,20 @@ func (j *Journal) forget(r rule) (dropped []Due, err error) {
 				return dropped, err
 			}
 		}
-		var gone []int64
+		from := last
+		if last, more, err = j.batch(r, from); err != nil {
+			return dropped, fmt.Errorf("looking for old actions: %w", err)
+		}
 		var due []Due
-		if gone, due, last, more, err = j.candidates(r, last); err != nil {
-			return dropped, err
+		if r.undelivered {
+			if due, err = j.undelivered(from, last); err != nil {
+				return dropped, err
+			}
 		}
 		err := j.transaction(func() error {
-			for _, id := range gone {
-				if _, err := j.stmts.dropAnswer.Exec(id); err != nil {
-					return fmt.Errorf("forgetting a result: %w", err)
-				}
-				if _, err := j.stmts.dropAction.Exec(id); err != nil {
-					return fmt.Errorf("forgetting an action: %w", err)
+			for _, drop := range []*sql.Stmt{j.stmts.dropAnswers, j.stmts.dropActions} {
+				if _, err := drop.Exec(from, last, r.undelivered); err != nil {
+					return fmt.Errorf("forgetting old actions: %w", err)
 				}
 			}
 			return nil
@@ -101,48 +107,42 @@ func (j *Journal) forget(r rule) (dropped []Due, err error) {
 	return dropped, nil
 }
 
-// candidates looks at the actions behind the id last, oldest first, and tells which go by r, the undelivered results
-// among them, and whether there is more to look at.
-func (j *Journal) candidates(r rule, last int64) (gone []int64, due []Due, next int64, more bool, err error) {
-	rows, err := j.stmts.oldest.Query(last, oldestRows)
+// batch gives the last id of the next actions behind from, oldest first, that r is about, and whether there are more.
+func (j *Journal) batch(r rule, from int64) (last int64, more bool, err error) {
+	rows, err := j.stmts.oldest.Query(from, batchRows)
 	if err != nil {
-		return nil, nil, last, false, fmt.Errorf("looking for old actions: %w", err)
+		return from, false, err
 	}
 	defer rows.Close()
-	var waiting []int64
+	last = from
 	seen := 0
 	for rows.Next() {
 		var id, received int64
-		var finished, isDue bool
-		if err := rows.Scan(&id, &received, &finished, &isDue); err != nil {
-			return nil, nil, last, false, fmt.Errorf("looking for old actions: %w", err)
+		if err := rows.Scan(&id, &received); err != nil {
+			return from, false, err
 		}
 		if r.aim == 0 && received >= r.before {
-			seen = 0 // all behind it are younger
-			break
+			return last, false, nil // all behind it are younger
 		}
 		last = id
 		seen++
-		if finished && (r.undelivered || !isDue) {
-			gone = append(gone, id)
-			if isDue {
-				waiting = append(waiting, id)
-			}
-		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, last, false, fmt.Errorf("looking for old actions: %w", err)
-	}
-	for _, id := range waiting {
+	return last, seen == batchRows, rows.Err()
+}
+
+// undelivered lists what is due among the actions behind from up to last, without the payloads.
+func (j *Journal) undelivered(from, last int64) (due []Due, err error) {
+	err = j.query(func(rows *sql.Rows) error {
 		var d Due
 		k := &d.Key
-		row := j.stmts.given.QueryRow(id)
-		if err := row.Scan(&k.Server, &k.Project, &k.Event, &k.Ref, &d.Serial, &d.Result.Event, (*[]byte)(&d.Result.Payload)); err != nil {
-			return nil, nil, last, false, fmt.Errorf("reading a result that has to go: %w", err)
+		if err := rows.Scan(&k.Server, &k.Project, &k.Event, &k.Ref, &d.Serial, &d.Result.Event); err != nil {
+			return err
 		}
 		due = append(due, d)
-	}
-	return gone, due, last, seen == oldestRows, nil
+		return nil
+	}, `SELECT a.server, a.project, a.event, a.ref, a.serial, r.event FROM action a JOIN answer r ON r.id = a.id
+		WHERE a.id > ? AND a.id <= ? AND a.serial IS NOT NULL ORDER BY a.id`, from, last)
+	return due, err
 }
 
 // filePages is the file's size in bytes, and how much of it is used.

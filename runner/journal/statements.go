@@ -9,17 +9,17 @@ import (
 
 // statements are those of every action's way, prepared once.
 type statements struct {
-	begin, commit, rollback                    *sql.Stmt
-	find, insert, again                        *sql.Stmt
-	begun, process, finish, answer, delivered  *sql.Stmt
-	due, oldest, given, dropAnswer, dropAction *sql.Stmt
-	all                                        []*sql.Stmt
+	begin, commit, rollback                   *sql.Stmt
+	find, insert, again                       *sql.Stmt
+	begun, process, finish, answer, delivered *sql.Stmt
+	due, oldest, dropAnswers, dropActions     *sql.Stmt
+	all                                       []*sql.Stmt
 }
 
 const ofKey = " WHERE server = ? AND project = ? AND event = ? AND ref = ?"
 
-// oldestRows is how many actions are looked at, and forgotten, at a time.
-const oldestRows = 100
+// amongFinished are the finished actions of a range of ids, all or the delivered ones only.
+const amongFinished = " WHERE id > ?1 AND id <= ?2 AND finished IS NOT NULL AND (?3 OR serial IS NULL)"
 
 func prepare(ctx context.Context, conn *sql.Conn) (statements, error) {
 	var s statements
@@ -42,10 +42,9 @@ func prepare(ctx context.Context, conn *sql.Conn) (statements, error) {
 		{&s.delivered, "UPDATE action SET delivered = ?, serial = NULL" + ofKey + " AND serial = ?"},
 		{&s.due, `SELECT a.event, a.ref, a.serial, r.event, r.payload FROM action a JOIN answer r ON r.id = a.id
 			WHERE a.server = ? AND a.project = ? AND a.serial > ? ORDER BY a.serial LIMIT ?`},
-		{&s.oldest, "SELECT id, received, finished IS NOT NULL, serial IS NOT NULL FROM action WHERE id > ? ORDER BY id LIMIT ?"},
-		{&s.given, `SELECT a.server, a.project, a.event, a.ref, a.serial, r.event, r.payload FROM action a JOIN answer r ON r.id = a.id WHERE a.id = ?`},
-		{&s.dropAnswer, "DELETE FROM answer WHERE id = ?"},
-		{&s.dropAction, "DELETE FROM action WHERE id = ?"},
+		{&s.oldest, "SELECT id, received FROM action WHERE id > ? ORDER BY id LIMIT ?"},
+		{&s.dropAnswers, "DELETE FROM answer WHERE id IN (SELECT id FROM action" + amongFinished + ")"},
+		{&s.dropActions, "DELETE FROM action" + amongFinished},
 	} {
 		stmt, err := conn.PrepareContext(ctx, p.text)
 		if err != nil {
