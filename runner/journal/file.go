@@ -12,8 +12,6 @@ import (
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver
-
-	"brabo.dev/runner/runner/failure"
 )
 
 // alone is run on the connection before anything else: no other process may open the file (the daemon is the only
@@ -110,19 +108,4 @@ func location(path string) string {
 		slashed = "/" + slashed // C:/… becomes /C:/…
 	}
 	return (&url.URL{Scheme: "file", Path: slashed}).String()
-}
-
-// replace moves a file aside that can't be read, with what belongs to it, so that a fresh one can be started.
-func (j *Journal) replace(cause error) error {
-	aside := j.path(fileName) + ".corrupt-" + j.o.Now().UTC().Format("20060102T150405.000Z")
-	for _, suffix := range []string{"-wal", "-shm", ""} {
-		err := os.Rename(j.path(fileName)+suffix, aside+suffix)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("moving the damaged journal aside: %w", err)
-		}
-	}
-	j.replaced = failure.New(failure.JournalCorrupt, j.path(fileName)).
-		Because("the file can't be read; it lies at %s now, and a fresh one was started: what ran before is not known any more", aside).Wrap(cause)
-	j.log.Error("the journal was replaced", "failure", j.replaced)
-	return nil
 }

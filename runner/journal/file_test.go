@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,6 +107,46 @@ func TestDamagedFileIsMovedAsideAndAFreshOneStarted(t *testing.T) {
 	}
 }
 
+func TestDamageMetLaterEndsNeitherTheDaemonNorWhatRuns(t *testing.T) {
+	o := ordinary(t)
+	j := open(t, o)
+	for i := range 200 {
+		done(t, j, fmt.Sprint(i))
+	}
+	receive(t, j, command("running", "make"))
+	must(t, j.Begin(key("running")))
+	receive(t, j, command("waiting", "make"))
+	must(t, j.exec("PRAGMA wal_checkpoint(TRUNCATE)"))
+	must(t, j.exec("PRAGMA shrink_memory")) // what is read from now on comes from the disk
+	file, err := os.OpenFile(filepath.Join(o.Folder, fileName), os.O_RDWR, 0)
+	must(t, err)
+	info, err := file.Stat()
+	must(t, err)
+	_, err = file.WriteAt(make([]byte, info.Size()-4096), 4096)
+	must(t, errors.Join(err, file.Close()))
+
+	must(t, j.Finish(key("running"), result("made")))
+	failuretest.Produced(t, j.Replaced(), failure.JournalCorrupt)
+	if got := refs(t, j); len(got) != 1 || got[0] != "running" {
+		t.Errorf("due: %v", got)
+	}
+	if known := receive(t, j, command("running", "make")); known != Finished {
+		t.Errorf("%v", known)
+	}
+	if known := receive(t, j, command("waiting", "make")); known != Running {
+		t.Errorf("%v", known)
+	}
+	must(t, j.Begin(key("waiting")))
+	done(t, j, "next")
+	must(t, j.Close())
+	j = open(t, o)
+	left, err := j.Unfinished()
+	must(t, err)
+	if j.Replaced() != nil || len(left) != 1 || left[0].Key != key("waiting") || left[0].Begun.IsZero() {
+		t.Errorf("%v, %+v", j.Replaced(), left)
+	}
+}
+
 func TestEmptyFileIsAFreshJournal(t *testing.T) {
 	o := ordinary(t)
 	must(t, os.MkdirAll(o.Folder, 0o700))
@@ -132,4 +173,16 @@ func TestFileInPlaceOfTheFolderIsNamed(t *testing.T) {
 	must(t, os.WriteFile(o.Folder, nil, 0o600))
 	_, err := Open(o)
 	failuretest.Produced(t, err, failure.JournalUnwritable)
+}
+
+func TestJournalThatCannotBeWrittenAnyMoreRefusesNewWork(t *testing.T) {
+	j := open(t, ordinary(t))
+	receive(t, j, command("waiting", "make"))
+	must(t, j.exec("PRAGMA query_only = ON")) // as SQLite answers on a disk that was remounted read-only
+	_, err := j.Receive(command("new", "make"))
+	failuretest.Produced(t, err, failure.JournalUnwritable)
+	failuretest.Produced(t, j.Begin(key("waiting")), failure.JournalUnwritable)
+	must(t, j.exec("PRAGMA query_only = OFF"))
+	must(t, j.Begin(key("waiting")))
+	receive(t, j, command("new", "make"))
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -42,12 +43,13 @@ type Options struct {
 
 // Journal is an open journal. Close it when nothing uses it any more.
 type Journal struct {
-	o        Options
-	log      *slog.Logger
-	lock     *os.File
-	replaced *failure.Failure
+	o    Options
+	log  *slog.Logger
+	lock *os.File
 
 	mu       sync.Mutex // guards what follows; SQLite is used by one caller at a time
+	replaced *failure.Failure
+	open     map[Key]mark // what was received here and is not finished
 	pool     *sql.DB
 	conn     *sql.Conn
 	stmts    statements
@@ -58,10 +60,16 @@ type Journal struct {
 	reserved reserve
 }
 
+// mark is what has to outlive the file of an action that is not finished.
+type mark struct {
+	digest [sha256.Size]byte
+	begun  bool
+}
+
 // Open opens the journal in o.Folder and makes it where there is none. A file that can't be read is moved aside and a
-// fresh one started, see Replaced. Failures: StateLocked, JournalNewer, JournalUnwritable, DiskFull.
+// fresh one started, now or when the damage is met; see Replaced. Failures: StateLocked, JournalNewer, JournalUnwritable, DiskFull.
 func Open(o Options) (_ *Journal, err error) {
-	j := &Journal{o: o, log: o.Log}
+	j := &Journal{o: o, log: o.Log, open: map[Key]mark{}}
 	if j.log == nil {
 		j.log = slog.New(slog.DiscardHandler)
 	}
@@ -99,9 +107,13 @@ func Open(o Options) (_ *Journal, err error) {
 	return j, nil
 }
 
-// Replaced tells of a file that could not be read when the journal was opened and was moved aside; nil where all was
-// well. It is a JournalCorrupt.
-func (j *Journal) Replaced() *failure.Failure { return j.replaced }
+// Replaced tells of the last file that could not be read and was moved aside; nil where all was well. It is a
+// JournalCorrupt.
+func (j *Journal) Replaced() *failure.Failure {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.replaced
+}
 
 // Close ends the use of the journal. A second call does nothing.
 func (j *Journal) Close() error {

@@ -22,27 +22,33 @@ const (
 func (j *Journal) Due(server, project string, after uint64) ([]Due, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.closed {
-		return nil, errClosed
-	}
-	rows, err := j.stmts.due.Query(server, project, int64(after), dueRows)
+	var due []Due
+	err := j.step(func() (err error) {
+		due, err = j.dueLocked(server, project, after)
+		return err
+	})
 	if err != nil {
 		return nil, named(fmt.Errorf("reading the outbox: %w", err), j.path(fileName))
+	}
+	return due, nil
+}
+
+func (j *Journal) dueLocked(server, project string, after uint64) ([]Due, error) {
+	rows, err := j.stmts.due.Query(server, project, int64(after), dueRows)
+	if err != nil {
+		return nil, err
 	}
 	defer rows.Close()
 	var due []Due
 	for size := 0; size < dueBytes && rows.Next(); {
 		d := Due{Key: Key{Server: server, Project: project}}
 		if err := rows.Scan(&d.Key.Event, &d.Key.Ref, &d.Serial, &d.Result.Event, (*[]byte)(&d.Result.Payload)); err != nil {
-			return nil, named(fmt.Errorf("reading the outbox: %w", err), j.path(fileName))
+			return nil, err
 		}
 		size += len(d.Result.Payload)
 		due = append(due, d)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, named(fmt.Errorf("reading the outbox: %w", err), j.path(fileName))
-	}
-	return due, nil
+	return due, rows.Err()
 }
 
 // Unfinished lists what earlier daemons left behind, in order of receipt: actions that were received and never
@@ -50,11 +56,8 @@ func (j *Journal) Due(server, project string, after uint64) ([]Due, error) {
 func (j *Journal) Unfinished() ([]Unfinished, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.closed {
-		return nil, errClosed
-	}
 	var left []Unfinished
-	err := j.query(func(rows *sql.Rows) error {
+	err := j.query(func() { left = nil }, func(rows *sql.Rows) error {
 		var u Unfinished
 		var received int64
 		var deadline, begun sql.NullInt64
@@ -84,11 +87,8 @@ func (j *Journal) List(f Filter) ([]Record, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.closed {
-		return nil, errClosed
-	}
 	var list []Record
-	err := j.query(func(rows *sql.Rows) error {
+	err := j.query(func() { list = nil }, func(rows *sql.Rows) error {
 		var r Record
 		var received int64
 		var begun, finished, delivered, exitCode sql.NullInt64
@@ -112,22 +112,30 @@ func (j *Journal) List(f Filter) ([]Record, error) {
 	return list, err
 }
 
-// query gives each row to read. The caller holds mu.
-func (j *Journal) query(read func(*sql.Rows) error, text string, args ...any) error {
-	rows, err := j.conn.QueryContext(context.Background(), text, args...)
+// query gives each row to read. Where it has to start again it calls reset before. The caller holds mu.
+func (j *Journal) query(reset func(), read func(*sql.Rows) error, text string, args ...any) error {
+	err := j.step(func() error {
+		reset()
+		return j.rows(read, text, args...)
+	})
 	if err != nil {
 		return named(fmt.Errorf("reading the journal: %w", err), j.path(fileName))
+	}
+	return nil
+}
+
+func (j *Journal) rows(read func(*sql.Rows) error, text string, args ...any) error {
+	rows, err := j.conn.QueryContext(context.Background(), text, args...)
+	if err != nil {
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := read(rows); err != nil {
-			return named(fmt.Errorf("reading the journal: %w", err), j.path(fileName))
+			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return named(fmt.Errorf("reading the journal: %w", err), j.path(fileName))
-	}
-	return nil
+	return rows.Err()
 }
 
 func moment(ms sql.NullInt64) time.Time {

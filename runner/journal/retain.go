@@ -27,7 +27,7 @@ type trimState struct {
 // keepLocked holds the journal to its bounds after a step that stored size bytes, now and then. What it can't forget
 // now, for want of room perhaps, it forgets later. It returns the results that were dropped undelivered.
 func (j *Journal) keepLocked(size int) []Due {
-	if j.closed {
+	if j.closed || j.conn == nil {
 		return nil
 	}
 	j.trimmed.steps++
@@ -132,7 +132,7 @@ func (j *Journal) batch(r rule, from int64) (last int64, more bool, err error) {
 
 // undelivered lists what is due among the actions behind from up to last, without the payloads.
 func (j *Journal) undelivered(from, last int64) (due []Due, err error) {
-	err = j.query(func(rows *sql.Rows) error {
+	err = j.rows(func(rows *sql.Rows) error {
 		var d Due
 		k := &d.Key
 		if err := rows.Scan(&k.Server, &k.Project, &k.Event, &k.Ref, &d.Serial, &d.Result.Event); err != nil {

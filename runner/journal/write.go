@@ -20,7 +20,11 @@ var errClosed = errors.New("the journal is closed")
 func (j *Journal) Receive(a Action) (Known, error) {
 	request, text, secret := without(a.Payload)
 	j.mu.Lock()
-	known, err := j.receiveLocked(a, request, text, secret)
+	var known Known
+	err := j.step(func() (err error) {
+		known, err = j.receiveLocked(a, request, text, secret)
+		return err
+	})
 	dropped := j.keepLocked(len(request))
 	j.mu.Unlock()
 	j.tell(dropped)
@@ -28,9 +32,6 @@ func (j *Journal) Receive(a Action) (Known, error) {
 }
 
 func (j *Journal) receiveLocked(a Action, request []byte, text string, secret bool) (Known, error) {
-	if j.closed {
-		return New, errClosed
-	}
 	var id int64
 	var digest []byte
 	var finished bool
@@ -44,7 +45,7 @@ func (j *Journal) receiveLocked(a Action, request []byte, text string, secret bo
 	case !finished:
 		return Running, nil
 	default:
-		return Finished, j.lastWords(func() error {
+		return Finished, j.roomFor(func() error {
 			_, err := j.stmts.again.Exec(j.serial+1, id)
 			if err == nil {
 				j.serial++
@@ -64,6 +65,7 @@ func (j *Journal) receiveLocked(a Action, request []byte, text string, secret bo
 	if err != nil {
 		return New, fmt.Errorf("storing an action: %w", err)
 	}
+	j.open[k] = mark{digest: a.Digest}
 	return New, nil
 }
 
@@ -72,13 +74,10 @@ func (j *Journal) receiveLocked(a Action, request []byte, text string, secret bo
 func (j *Journal) Begin(k Key) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return named(j.beginLocked(k), j.path(fileName))
+	return named(j.step(func() error { return j.beginLocked(k) }), j.path(fileName))
 }
 
 func (j *Journal) beginLocked(k Key) error {
-	if j.closed {
-		return errClosed
-	}
 	now := j.o.Now()
 	if err := j.reserved.ready(now); err != nil {
 		return err
@@ -95,6 +94,10 @@ func (j *Journal) beginLocked(k Key) error {
 	}
 	if n, err := done.RowsAffected(); err != nil || n != 1 {
 		return errors.Join(fmt.Errorf("action %s is not waiting to start", k.Ref), err)
+	}
+	if m, here := j.open[k]; here {
+		m.begun = true
+		j.open[k] = m
 	}
 	return nil
 }
@@ -121,6 +124,9 @@ func (j *Journal) Finish(k Key, r Result) error {
 	err := j.lastWords(func() error {
 		return j.transaction(func() error { return j.finishLocked(k, r, exitCode, fail) })
 	})
+	if err == nil {
+		delete(j.open, k)
+	}
 	dropped := j.keepLocked(len(r.Payload))
 	j.mu.Unlock()
 	j.tell(dropped)
@@ -147,30 +153,31 @@ func (j *Journal) finishLocked(k Key, r Result, exitCode *int, fail *string) err
 func (j *Journal) Delivered(d Due) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.closed {
-		return errClosed
-	}
 	k := d.Key
-	_, err := j.stmts.delivered.Exec(j.o.Now().UnixMilli(), k.Server, k.Project, k.Event, k.Ref, int64(d.Serial))
+	err := j.step(func() error {
+		_, err := j.stmts.delivered.Exec(j.o.Now().UnixMilli(), k.Server, k.Project, k.Event, k.Ref, int64(d.Serial))
+		return err
+	})
 	if err != nil {
 		return named(fmt.Errorf("noting a delivery: %w", err), j.path(fileName))
 	}
 	return nil
 }
 
-// lastWords runs a step that work which already ran depends on: on a full disk it is done once more with the room of
-// the reserve. The caller holds mu.
-func (j *Journal) lastWords(step func() error) error {
-	if j.closed {
-		return errClosed
-	}
-	err := step()
+// lastWords runs a step that work which already ran depends on. The caller holds mu.
+func (j *Journal) lastWords(do func() error) error {
+	return j.step(func() error { return j.roomFor(do) })
+}
+
+// roomFor gives do, on a full disk, a second time with the room of the reserve. The caller holds mu.
+func (j *Journal) roomFor(do func() error) error {
+	err := do()
 	if !full(err) || !j.reserved.release() {
 		return err
 	}
 	j.log.Error("the disk is full: the journal uses its reserve, and new actions are refused",
 		"failure", failure.New(failure.DiskFull, j.o.Folder))
-	return step()
+	return do()
 }
 
 // transaction makes one step of what do does. The caller holds mu.
