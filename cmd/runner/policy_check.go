@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"brabo.dev/runner/runner/policy"
+)
+
+func newPolicyCheckCommand() *cobra.Command {
+	var flags proposalFlags
+	var asJSON, batch bool
+	cmd := &cobra.Command{
+		Use:   "check [flags] -- COMMAND",
+		Short: "Say whether a command may run, by which rule, and why",
+		Long: `Say whether a command may run, by which rule, and why.
+
+` + proposalHelp + `
+
+With --batch, lines of JSON are read from standard input, {"id", "action", "role", "autonomy", "permissions", "context"}
+as in a vector file, and each is answered by a line {"id", "policy", "rule", "reason"}; a line that can't be decided
+about has the policy "error" and says why in its reason.
+
+Exits with 0 whatever the verdict is.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if batch {
+				if len(args) > 0 || cmd.Flags().NFlag() > 1 {
+					return usageError(errors.New("--batch takes everything from its lines: no COMMAND and no other flag"))
+				}
+				return checkBatch(cmd.InOrStdin(), cmd.OutOrStdout())
+			}
+			p, err := flags.proposal(cmd, args)
+			if err != nil {
+				return err
+			}
+			d, err := policy.Decide(p.Action, p.Role, p.Autonomy, p.Permissions, p.Context)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), d)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "verdict  %s\nrule     %s\nreason   %s\n", d.Policy, d.Rule, visible(d.Reason))
+			return err
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&batch, "batch", false, "answer lines of JSON from standard input")
+	return cmd
+}
