@@ -30,6 +30,9 @@ func startProcess(t *testing.T, home, root, url string) *process {
 	}
 	cmd := exec.Command(os.Args[0], "run", "--project", "p", "--dir", root, "--api-url", url)
 	cmd.Env = []string{asCommand + "=1", "HOME=" + home, "PATH=" + os.Getenv("PATH"), "BRABO_ACCOUNT_TOKEN=" + testToken}
+	for _, name := range []string{"RUNNER_CONNECT_BACKOFF_MAX", "RUNNER_CONNECT_STABLE_AFTER", "RUNNER_CONNECT_HEARTBEAT"} {
+		cmd.Env = append(cmd.Env, name+"="+os.Getenv(name)) // an empty one counts as not set
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
