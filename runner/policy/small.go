@@ -15,7 +15,7 @@ var builtinDenies = []string{"Terminal(rm -rf /)", "Terminal(rm -rf /*)", "Termi
 // Decide answers for plain commands: lists and pipelines of words that are written out. A deny that matches any of
 // them denies, an allow for all of them approves, and everything else asks.
 func Decide(a Action, _ Role, _ Autonomy, p Permissions, _ Context) (Decision, error) {
-	if !slices.ContainsFunc(Types(), func(t ActionType) bool { return t.Type == a.Type }) {
+	if _, known := typeNamed(a.Type); !known {
 		return Decision{}, failure.New(failure.UnknownActionType, a.Type)
 	}
 	if d, denied := RecheckDeny(a, p, Context{}); denied {
