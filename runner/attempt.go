@@ -50,6 +50,9 @@ func (s *session) attempt(ctx context.Context) error {
 }
 
 func (s *session) connect(ctx context.Context) (link, error) {
+	if err := s.m.attempts.Wait(ctx); err != nil {
+		return link{}, err
+	}
 	asking, cancel := context.WithTimeout(ctx, addressTimeout)
 	defer cancel()
 	address, err := s.m.o.Address(asking, s.project.ID)

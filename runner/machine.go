@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
@@ -62,6 +64,8 @@ type Options struct {
 	Extensions []action.Extension
 	Commands   Commands
 	Containers Containers // the zero value knows none
+	// Attempts bounds the attempts to connect in a minute, all projects together (connect.attempts); zero: no bound.
+	Attempts   int
 	BackoffMax time.Duration
 	StableAfter,
 	DrainGrace time.Duration
@@ -82,6 +86,7 @@ type Machine struct {
 	commands, containers *pool
 	engines              *engines
 	suspends             suspends
+	attempts             *rate.Limiter
 }
 
 // New makes a Machine. It starts nothing.
@@ -94,6 +99,11 @@ func New(o Options) *Machine {
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
 	}
 	m.containers.oneEach = true
+	m.attempts = rate.NewLimiter(rate.Inf, 0)
+	if o.Attempts > 0 {
+		// A quarter of a minute's attempts may come at once: a daemon with a few projects starts without waiting.
+		m.attempts = rate.NewLimiter(rate.Limit(float64(o.Attempts)/60), max(1, o.Attempts/4))
+	}
 	return m
 }
 

@@ -270,3 +270,19 @@ func waitFile(t *testing.T, path string) {
 		}
 	}
 }
+
+func TestAttemptsOfAllProjectsTogetherAreBounded(t *testing.T) {
+	e := newEngine(t)
+	e.refuse = func(int) string { return "unauthorized" }
+	d := startDaemon(t, e, func(o *Options) { o.Attempts = 8 }) // two at once, then one every 7.5 s
+	for range 2 {
+		e.hear(t, "join")
+	}
+	d.stop()
+	if err := d.wait(t); err != nil {
+		t.Error(err)
+	}
+	if n := len(e.heard); n > 0 {
+		t.Errorf("%d more attempts were made", n)
+	}
+}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 
 	"brabo.dev/runner/channel"
@@ -30,14 +32,14 @@ type host struct {
 }
 
 // newHost puts proxy, certificates and credential together, for HTTP and WebSocket alike.
-func newHost(values settings.Settings, src settings.Sources, url string, credential pairing.Credential, log *slog.Logger) (host, error) {
+func newHost(values settings.Settings, src settings.Sources, address string, credential pairing.Credential, log *slog.Logger) (host, error) {
 	transport, err := pairing.NewTransport(values.Proxy, values.CAFile)
 	if err != nil {
 		return host{}, err
 	}
 	return host{
 		settings: values, sources: src, log: log,
-		client: &pairing.Client{BaseURL: url, Credential: credential, HTTP: &http.Client{Transport: transport.HTTP}},
+		client: &pairing.Client{BaseURL: address, Credential: credential, HTTP: &http.Client{Transport: transport.HTTP}},
 		dialer: &channel.Dialer{
 			Heartbeat: values.Connect.Heartbeat, ReadLimit: values.Connect.ReadLimit,
 			Proxy: transport.Proxy, TLS: transport.TLS, Logger: log,
@@ -75,6 +77,7 @@ func (h host) options() (runner.Options, error) {
 		Containers: runner.Containers{
 			Discover: h.discover, User: h.settings.Container.User, Drift: h.settings.Container.Drift, Pull: h.settings.Container.Pull,
 		},
+		Attempts:   h.attempts(),
 		BackoffMax: h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
 		Log: h.log,
 	}
@@ -83,6 +86,17 @@ func (h host) options() (runner.Options, error) {
 		o.Commands.Umask = &umask
 	}
 	return o, nil
+}
+
+// attempts is the bound on attempts to connect. It is there for the limit of a server that serves many people; one on
+// this machine has none, and a thousand projects should not wait for each other.
+func (h host) attempts() int {
+	if u, err := url.Parse(h.client.BaseURL); err == nil {
+		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+			return 0
+		}
+	}
+	return h.settings.Connect.Attempts
 }
 
 // openJournal opens the journal of a daemon that serves one project, or, for an empty id, all of this machine's. Each
