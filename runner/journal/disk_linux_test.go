@@ -31,11 +31,11 @@ func smallDisk(t *testing.T, size int) string {
 	return folder
 }
 
-// fillUp takes all room on the disk of folder and tells the file that does.
+// fillUp takes all room that is left on the disk of folder and tells the file that does.
 func fillUp(t *testing.T, folder string) string {
 	t.Helper()
 	path := filepath.Join(folder, "somebody else's")
-	f, err := os.Create(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	must(t, err)
 	defer f.Close()
 	for block := make([]byte, 4096); ; {
@@ -79,6 +79,12 @@ func TestRootFullDiskRefusesNewWorkAndKeepsTheResultsOfRunning(t *testing.T) {
 		t.Errorf("a full disk hides what is known: %v", known)
 	}
 
+	must(t, j.Close())
+	fillUp(t, disk)
+	j = open(t, o) // a restart does not change that
+	if n := len(outbox(t, j)); n != running || j.Replaced() != nil {
+		t.Errorf("%d results after the restart, %v", n, j.Replaced())
+	}
 	now = now.Add(time.Minute)
 	_, err = j.Receive(command("new", "make"))
 	failuretest.Produced(t, err, failure.DiskFull)

@@ -19,8 +19,7 @@ import (
 const alone = "PRAGMA locking_mode = EXCLUSIVE"
 
 // setup follows once the file is known to be ours to write. fullfsync is what makes fsync reach the disk on macOS.
-const setup = `PRAGMA auto_vacuum = INCREMENTAL;
-	PRAGMA journal_mode = WAL;
+const setup = `PRAGMA journal_mode = WAL;
 	PRAGMA synchronous = NORMAL;
 	PRAGMA fullfsync = ON;
 	PRAGMA journal_size_limit = 4194304;
@@ -67,8 +66,14 @@ func (j *Journal) openFile() (err error) {
 	if err := j.exec(alone); err != nil {
 		return fmt.Errorf("opening the journal: %w", err)
 	}
-	if _, err := j.version(len(migrations)); err != nil {
+	version, err := j.version(len(migrations))
+	if err != nil {
 		return err
+	}
+	if version == 0 { // it can be chosen for an empty file only, and would be written each time
+		if err := j.exec("PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
+			return fmt.Errorf("opening the journal: %w", err)
+		}
 	}
 	if err := j.exec(setup); err != nil {
 		return fmt.Errorf("opening the journal: %w", err)

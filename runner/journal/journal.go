@@ -99,11 +99,7 @@ func Open(o Options) (_ *Journal, err error) {
 	if err := j.reserved.restore(j.o.Now()); err != nil {
 		j.log.Warn("no room could be set aside for the results of running actions; new ones are refused until there is", "error", err)
 	}
-	dropped, err := j.trimLocked()
-	if err != nil {
-		return nil, named(err, j.path(fileName))
-	}
-	j.tell(dropped)
+	j.tell(j.trimOrWarnLocked())
 	return j, nil
 }
 

@@ -36,6 +36,10 @@ func (j *Journal) keepLocked(size int) []Due {
 	if j.trimmed.steps < trimSteps && j.trimmed.bytes < trimBytes && since < trimEvery && since >= 0 {
 		return nil
 	}
+	return j.trimOrWarnLocked()
+}
+
+func (j *Journal) trimOrWarnLocked() []Due {
 	dropped, err := j.trimLocked()
 	if err != nil {
 		j.log.Warn("old actions could not be forgotten", "failure", named(err, j.path(fileName)))
