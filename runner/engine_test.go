@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,7 @@ type engine struct {
 
 	mu    sync.Mutex // guards what follows
 	joins int
+	let   []string // topics in the order of their joins
 	now   *channel.ServerChannel
 	heard chan channel.Message // everything that the daemon pushes
 	ready chan *channel.ServerChannel
@@ -65,6 +67,7 @@ func (e *engine) join(_ context.Context, ch *channel.ServerChannel, params json.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.joins++
+	e.let = append(e.let, ch.Topic())
 	e.heard <- channel.Message{Event: "join", Payload: params}
 	if e.refuse != nil {
 		if reason := e.refuse(e.joins); reason != "" {
@@ -152,6 +155,13 @@ func (e *engine) joined(t testing.TB) {
 	}
 }
 
+// topics gives the topics that were joined, in order.
+func (e *engine) topics() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.let)
+}
+
 // drop cuts the daemon's connection.
 func (e *engine) drop() { e.channels.Disconnect("daemon") }
 
@@ -173,12 +183,30 @@ func startDaemon(t testing.TB, e *engine, change ...func(*Options)) *daemon {
 // startDaemonIn is startDaemon with the project below base.
 func startDaemonIn(t testing.TB, e *engine, base string, change ...func(*Options)) *daemon {
 	t.Helper()
+	d := &daemon{root: base + "/project", log: &logBook{}, done: make(chan error, 1)}
+	o := testOptions(t, e, base, d.log)
+	d.shell = o.Commands.Shell
+	for _, c := range change {
+		c(&o)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.stop = cancel
+	go func() { d.done <- New(o).Run(ctx, Fixed(Project{ID: "p", Root: d.root})) }()
+	t.Cleanup(func() {
+		cancel()
+		<-d.done
+	})
+	return d
+}
+
+// testOptions are those of a daemon of e, with projects below base.
+func testOptions(t testing.TB, e *engine, base string, log io.Writer) Options {
+	t.Helper()
 	shell, err := exec.FindShell(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &daemon{root: base + "/project", shell: shell, log: &logBook{}, done: make(chan error, 1)}
-	o := Options{
+	return Options{
 		Server: e.URL,
 		Address: func(context.Context, string) (Address, error) {
 			return Address(e.URL + "/runner/websocket?ticket=x&vsn=2.0.0"), nil
@@ -190,19 +218,8 @@ func startDaemonIn(t testing.TB, e *engine, base string, change ...func(*Options
 			Parallel: 4, Queue: 100, ResultLimit: 32768, Inherited: os.Environ(),
 		},
 		BackoffMax: 10 * time.Millisecond, StableAfter: time.Minute, DrainGrace: 30 * time.Second,
-		Log: slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	for _, c := range change {
-		c(&o)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	d.stop = cancel
-	go func() { d.done <- New(o).Run(ctx, []Project{{ID: "p", Root: d.root}}) }()
-	t.Cleanup(func() {
-		cancel()
-		<-d.done
-	})
-	return d
 }
 
 // wait gives what Run returned.

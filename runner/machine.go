@@ -107,28 +107,25 @@ func New(o Options) *Machine {
 	return m
 }
 
-// Run serves the projects until ctx ends, then drains: takes no new actions, lets running ones finish within the
-// grace, ends the rest, delivers what there is to deliver, and leaves. A project that can't be served disturbs no
-// other; Run's error names each. It is nil after an orderly end.
-func (m *Machine) Run(ctx context.Context, projects []Project) error {
+// Run serves the projects of the list that came last, each list in place of the one before, until ctx ends or, after
+// the last list, no session is left. When ctx ends it drains: takes no new actions, lets running ones finish within
+// the grace, ends the rest, delivers what there is to deliver, and leaves. A project that can't be served disturbs no
+// other; Run's error names each. It is nil after an orderly end. Run is called once.
+func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 	left, err := m.recover(ctx)
 	if err != nil {
 		return err
 	}
-	errs := make([]error, len(projects))
-	var sessions sync.WaitGroup
-	for i, project := range projects {
-		sessions.Go(func() { errs[i] = newSession(m, project, left[project.ID]).run(ctx) })
-	}
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() { m.watchSuspends(watching) })
-	sessions.Wait()
+	r := roster{m: m, left: left, listed: map[string]Project{}, serves: map[string]bool{}}
+	err = r.follow(ctx, lists)
 	stop()
 	watch.Wait()
 	m.commands.wait()
 	m.containers.wait()
-	return errors.Join(append(errs, m.engines.close())...)
+	return errors.Join(err, m.engines.close())
 }
 
 // watchSuspends refuses what a sleep has made too late and wakes the sessions.

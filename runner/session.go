@@ -43,8 +43,9 @@ func newSession(m *Machine, p Project, left []journal.Unfinished) *session {
 	}
 }
 
-// run serves until ctx ends and the drain is over. Its error is a named failure.
-func (s *session) run(ctx context.Context) error {
+// run serves until ctx ends and the drain is over, or the project is no longer wanted when a connection has ended. Its
+// error is a named failure.
+func (s *session) run(ctx context.Context, wanted func() bool) error {
 	folder, err := workspace.Materialize(s.project.Root, s.m.o.Folder)
 	if err != nil {
 		s.log.Error("the project folder can't be used", "failure", err)
@@ -59,7 +60,7 @@ func (s *session) run(ctx context.Context) error {
 	}
 	wait := backoff{max: s.m.o.BackoffMax}
 	var since time.Time // of a refusal as second runner, without a join in between
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && wanted() {
 		began := time.Now()
 		err := s.attempt(ctx)
 		if ctx.Err() != nil {

@@ -82,7 +82,9 @@ func (s *stage) open(ctx context.Context, log *slog.Logger) error {
 	s.discover = options.Containers.Discover
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
-	go func() { s.ran <- runner.New(options).Run(running, []runner.Project{{ID: demoProject, Root: s.folder}}) }()
+	go func() {
+		s.ran <- runner.New(options).Run(running, runner.Fixed(runner.Project{ID: demoProject, Root: s.folder}))
+	}()
 	if err := s.hub.WaitRunner(ctx, demoProject); err != nil {
 		return errors.Join(fmt.Errorf("waiting for the daemon to join: %w", err), s.closeAll())
 	}

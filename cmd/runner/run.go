@@ -83,16 +83,23 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	options.Ledger = opened
 	options.LeaveOnRefusal = !r.Machine()
 	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
-	projects := []runner.Project{{ID: r.ProjectID, Root: r.Dir}}
-	if r.Machine() {
-		if projects, err = h.projects(ctx, r.Base); err != nil {
-			return errors.Join(err, opened.Close())
-		}
-	}
-	err = runner.New(options).Run(ctx, projects)
-	err = errors.Join(err, opened.Close())
+	err = errors.Join(h.serve(ctx, r, runner.New(options)), opened.Close())
 	log.Info("stopped", "orderly", err == nil)
 	return err
+}
+
+// serve runs the one project of r, or those that the server lists.
+func (h host) serve(ctx context.Context, r settings.Run, m *runner.Machine) error {
+	if !r.Machine() {
+		return m.Run(ctx, runner.Fixed(runner.Project{ID: r.ProjectID, Root: r.Dir}))
+	}
+	lists := make(chan []runner.Project)
+	listed := make(chan error, 1)
+	go func() {
+		defer close(lists)
+		listed <- h.list(ctx, r.Base, lists)
+	}()
+	return errors.Join(m.Run(ctx, lists), <-listed)
 }
 
 // credentialOf gives the token, or the device key that signs each request anew.
@@ -103,39 +110,34 @@ func credentialOf(r settings.Run) (pairing.Credential, error) {
 	return pairing.ReadKey(r.KeyFile)
 }
 
-// Waits for a list of projects that is empty or can't be had (protocol.md section 5).
+// Waits for a list of projects that is empty or can't be had (protocol.md section 5); the last is also how often a
+// list is asked for again, so that added and removed projects are noticed.
 var listWaits = []time.Duration{15 * time.Second, 30 * time.Second, time.Minute}
 
-// projects asks which projects this machine serves, until there is one.
-func (h host) projects(ctx context.Context, base string) ([]runner.Project, error) {
-	for try := 0; ; try++ {
+// list sends the projects of this machine each time the server has told them, until ctx ends. It gives up only where
+// the very first answer says that this credential may not ask.
+func (h host) list(ctx context.Context, base string, lists chan<- []runner.Project) error {
+	for try, had := 0, false; ; try++ {
 		listed, dropped, err := h.client.Projects(ctx)
+		if ctx.Err() != nil {
+			return nil // stopped while asking: an orderly end
+		}
 		for _, f := range dropped {
 			h.log.Warn("a project is left out", "failure", f)
 		}
-		if ctx.Err() != nil {
-			return nil, nil // stopped while waiting: an orderly end
-		}
 		switch {
-		case failure.Is(err, failure.NotMember), failure.Is(err, failure.TicketRefused):
-			return nil, err
+		case !had && (failure.Is(err, failure.NotMember) || failure.Is(err, failure.TicketRefused)):
+			return err
 		case err != nil:
 			h.log.Warn("the list of projects can't be had", "failure", err)
-		case len(listed) == 0:
+		case len(listed) == 0 && !had:
 			h.log.Info("no project to serve yet")
 		default:
-			var projects []runner.Project
-			for _, p := range listed {
-				root := filepath.Join(base, p.DirName)
-				if !filepath.IsLocal(p.DirName) || root == filepath.Clean(base) {
-					h.log.Warn("a project is left out", "failure", failure.New(failure.RootNotAllowed, p.DirName).
-						Because("the server's name for the folder of project %s leads out of the base", p.ID))
-					continue
-				}
-				projects = append(projects, runner.Project{ID: p.ID, Root: root})
-			}
-			if len(projects) > 0 {
-				return projects, nil
+			had, try = true, len(listWaits)
+			select {
+			case lists <- h.below(base, listed):
+			case <-ctx.Done():
+				return nil
 			}
 		}
 		wait := time.NewTimer(max(listWaits[min(try, len(listWaits)-1)], pairing.RetryAfter(err)))
@@ -143,7 +145,22 @@ func (h host) projects(ctx context.Context, base string) ([]runner.Project, erro
 		case <-wait.C:
 		case <-ctx.Done():
 			wait.Stop()
-			return nil, nil
+			return nil
 		}
 	}
+}
+
+// below gives each listed project its folder below base; one whose folder would lie elsewhere is left out.
+func (h host) below(base string, listed []pairing.Project) []runner.Project {
+	var projects []runner.Project
+	for _, p := range listed {
+		root := filepath.Join(base, p.DirName)
+		if !filepath.IsLocal(p.DirName) || root == filepath.Clean(base) {
+			h.log.Warn("a project is left out", "failure", failure.New(failure.RootNotAllowed, p.DirName).
+				Because("the server's name for the folder of project %s leads out of the base", p.ID))
+			continue
+		}
+		projects = append(projects, runner.Project{ID: p.ID, Root: root})
+	}
+	return projects
 }

@@ -187,9 +187,9 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(append(raw, '\n'))
 }
 
-// writeFailure answers with the message that the contract's clients show, and the whole failure.
+// writeFailure answers with the message that the contract's clients show, which is short, and the whole failure.
 func writeFailure(w http.ResponseWriter, status int, f *failure.Failure) {
-	writeJSON(w, status, map[string]any{"message": f.Error(), "failure": f})
+	writeJSON(w, status, map[string]any{"message": f.Name, "failure": f})
 }
 
 // writeError answers an error under the status that its name stands for.
