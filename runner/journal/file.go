@@ -88,9 +88,12 @@ func (j *Journal) openFile() (err error) {
 		return err
 	}
 	row := j.conn.QueryRowContext(ctx, "SELECT coalesce((SELECT max(serial) FROM action WHERE serial IS NOT NULL), 0), coalesce((SELECT max(id) FROM action), 0)")
-	if err := row.Scan(&j.serial, &j.before); err != nil {
+	var serial uint64
+	if err := row.Scan(&serial, &j.before); err != nil {
 		return fmt.Errorf("reading the journal: %w", err)
 	}
+	// A fresh file must not count from the start: who reads the outbox asks for what is behind the last it saw.
+	j.serial = max(j.serial, serial)
 	return nil
 }
 

@@ -87,12 +87,7 @@ func Open(o Options) (_ *Journal, err error) {
 			err = errors.Join(err, j.release())
 		}
 	}()
-	if err = j.openFile(); damaged(err) || foreign(err) {
-		if err = j.replace(err); err == nil {
-			err = j.openFile()
-		}
-	}
-	if err != nil {
+	if err = j.load(); err != nil {
 		return nil, named(err, j.path(fileName))
 	}
 	j.reserved = reserve{path: j.path(reserveName), size: o.Reserve}

@@ -27,17 +27,33 @@ func (j *Journal) step(do func() error) error {
 	if closing := j.closeFile(); closing != nil {
 		j.log.Warn("the damaged journal was not closed well", "error", closing)
 	}
-	if err := errors.Join(j.replace(err), j.renew()); err != nil {
+	if err := j.replace(err); err != nil {
+		return err
+	}
+	if err := j.renew(); err != nil {
 		return err
 	}
 	return do()
 }
 
-// renew opens the file that is there, if any, and takes into it what is not finished here.
-func (j *Journal) renew() error {
-	if err := j.openFile(); err != nil {
+// load opens the file, and a fresh one where it can't be read.
+func (j *Journal) load() error {
+	err := j.openFile()
+	if !damaged(err) && !foreign(err) {
 		return err
 	}
+	if err := j.replace(err); err != nil {
+		return err
+	}
+	return j.openFile()
+}
+
+// renew loads the file once more and takes into it what is not finished here.
+func (j *Journal) renew() error {
+	if err := j.load(); err != nil {
+		return err
+	}
+	j.before = 0 // what earlier daemons left was told, or is lost
 	err := j.transaction(func() error {
 		now := j.o.Now().UnixMilli()
 		for k, m := range j.open {

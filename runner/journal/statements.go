@@ -32,7 +32,7 @@ func prepare(ctx context.Context, conn *sql.Conn) (statements, error) {
 		{&s.rollback, "ROLLBACK"},
 		{&s.find, "SELECT id, digest, finished IS NOT NULL FROM action" + ofKey},
 		{&s.insert, `INSERT INTO action (server, project, event, ref, digest, text, request, secret, received, deadline)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&s.again, "UPDATE action SET serial = ? WHERE id = ?"},
 		{&s.begun, "UPDATE action SET begun = ?" + ofKey + " AND begun IS NULL AND finished IS NULL"},
 		{&s.process, "UPDATE action SET process = ?" + ofKey + " AND finished IS NULL"},
