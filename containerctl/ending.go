@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"time"
 
 	"github.com/moby/moby/api/pkg/stdcopy"
@@ -46,7 +47,7 @@ func (s *stream) kill(ctx context.Context) error {
 		tries = 0 // there is nothing by which to find it
 	}
 	for range tries {
-		var r *reports
+		var r *scanner
 		r, err = e.runScript(ctx, name, scriptEnd, s.mark, s.mark)
 		switch {
 		case failure.Is(err, failure.ContainerGone):
@@ -71,20 +72,22 @@ func (s *stream) kill(ctx context.Context) error {
 }
 
 // runScript runs scriptTerm or scriptEnd for the marks from lowest to highest, as the user of the commands.
-func (e *Engine) runScript(ctx context.Context, name, script string, lowest, highest mark) (*reports, error) {
-	r := &reports{word: rand.Text()}
-	_, conn, err := e.startExec(ctx, name, nil, shell, "-c", script, "sh", lowest.bytes(), highest.bytes(), r.word)
+func (e *Engine) runScript(ctx context.Context, name, script string, lowest, highest mark) (*scanner, error) {
+	word := rand.Text()
+	r := newScanner(word, nil)
+	_, conn, err := e.startExec(ctx, name, client.ExecCreateOptions{
+		Cmd: []string{shell, "-c", script, "sh", lowest.bytes(), highest.bytes(), word},
+	})
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, conn.Close)()
-	said := &gate{}
-	if _, err := stdcopy.StdCopy(said, r, conn.Reader); err != nil {
+	if _, err := stdcopy.StdCopy(r, io.Discard, conn.Reader); err != nil {
 		return nil, e.named(ctx, err, name)
 	}
-	if !r.has("term") && !r.has("ended") {
-		return nil, failure.New(failure.CouldNotStart, name).Because("the shell that ends commands did not run: %s", said.words())
+	if r.flush(); !r.has("term") && !r.has("ended") {
+		return nil, failure.New(failure.CouldNotStart, name).Because("the shell that ends commands did not run: %s", r.said())
 	}
 	return r, nil
 }

@@ -33,8 +33,8 @@ func (b *bed) left(t *testing.T, container string) string {
 	t.Helper()
 	return b.must(t, container, "", `for d in /proc/[0-9]*; do
 		p=${d#/proc/}; [ $p = $$ ] && continue; [ $p = $PPID ] && continue
-		c=$(tr '\0' ' ' <$d/cmdline 2>/dev/null) || continue
-		case $c in ''|*init*|'sleep infinity '|catatonit*|'tr '*) continue;; esac
+		c=$( { tr '\0' ' ' <$d/cmdline; } 2>/dev/null) || continue
+		case $c in ''|*init*|'sleep infinity '|catatonit*|'tr '*|'/bin/sh ') continue;; esac
 		echo "$p $c"
 	done`)
 }
@@ -176,13 +176,48 @@ func testEndCommands(t *testing.T, b *bed) {
 		t.Errorf("ended %d, %v", n, err)
 	}
 	failuretest.Produced(t, <-done, failure.KilledBySignal)
-	if rest := b.left(t, c.ID); rest != "" {
-		t.Errorf("still there:\n%s", rest)
-	}
 	if n, err := b.EndCommands(t.Context(), c.ID); n != 0 || err != nil {
 		t.Errorf("again: %d, %v", n, err)
+	}
+	if rest := b.left(t, c.ID); rest != "" {
+		t.Errorf("still there:\n%s", rest)
 	}
 	if n, err := b.EndCommands(t.Context(), "brabo-absent"); n != 0 || err != nil {
 		t.Errorf("in an absent container: %d, %v", n, err)
 	}
+}
+
+// A worker that waits for commands ends with its daemon's connection, and with its container's stop.
+func testWorkersEnd(t *testing.T, b *bed) {
+	s, c, _ := b.up(t)
+	count := func() string {
+		var out bytes.Buffer
+		if _, err := b.Exec(t.Context(), ExecCommand{Container: c.ID, Output: &out, ownExec: true,
+			Text: `n=0; for d in /proc/[0-9]*; do { case $(tr '\0' ' ' <$d/cmdline) in "/bin/sh ") n=$((n+1)); esac; } 2>/dev/null; done; echo $n`}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(out.String())
+	}
+	other := discover(t, b.Address())
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			if r, err := other.Exec(t.Context(), ExecCommand{Container: c.ID, Text: "sleep 0.5; exit 9"}); err != nil || r.ExitCode != 9 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+	wg.Wait()
+	poll(t, "all but two workers to end", func() bool { return count() == "2" })
+	other.Close()
+	poll(t, "the workers to end with their daemon", func() bool { return count() == "0" })
+	b.run(t, c.ID, "true")
+	if n := count(); n != "1" {
+		t.Errorf("%s workers", n)
+	}
+	if err := b.Stop(t.Context(), s.WorkspaceDirName); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Exec(t.Context(), ExecCommand{Container: c.ID, Text: "true"})
+	failuretest.Produced(t, err, failure.ContainerGone)
 }

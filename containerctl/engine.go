@@ -17,6 +17,7 @@ type Engine struct {
 	tried   []Attempt
 	auth    credentials
 	pulls   pulls
+	workers workers
 
 	mu      sync.Mutex
 	usable  map[string]bool   // images by id that have what a container needs; guarded by mu
@@ -37,9 +38,11 @@ func newEngine(api *client.Client, c candidate, facts Facts, d Discovery) *Engin
 	return e
 }
 
-// Close ends the pulls that still run, waits for them and closes the connections. Containers go on.
+// Close ends the pulls that still run, waits for them and for commands under way, and closes the connections.
+// Containers go on.
 func (e *Engine) Close() error {
 	e.pulls.close()
+	e.workers.close()
 	return e.api.Close()
 }
 

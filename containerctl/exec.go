@@ -35,6 +35,8 @@ type ExecCommand struct {
 	Received time.Time     // from where Deadline's length counts; zero: now
 	Deadline time.Time     // the result comes by then; zero: none
 	Grace    time.Duration // between TERM and KILL, inside the deadline; at most a quarter of it
+
+	ownExec bool // no worker is used; for tests of that way
 }
 
 // ExecResult is how a command ended.
@@ -60,11 +62,19 @@ func (e *Engine) Exec(ctx context.Context, c ExecCommand) (ExecResult, error) {
 		return ExecResult{ExitCode: -1}, err
 	}
 	e.endLost(ctx, c.Container)
-	s, err := e.attach(ctx, c)
+	s, err := e.begin(ctx, c)
 	if err != nil {
 		return ExecResult{ExitCode: -1}, err
 	}
 	stop := s.await(ctx, c.limit(began))
+	if stop == nil && s.worker != nil && s.neverBegan(ctx) {
+		// The worker was dead before it took the command. An exec of its own says why, or works.
+		s.release()
+		if s, err = e.attach(ctx, c); err != nil {
+			return ExecResult{ExitCode: -1}, err
+		}
+		stop = s.await(ctx, c.limit(began))
+	}
 	if stop != nil {
 		s.end(c.grace(began))
 	}

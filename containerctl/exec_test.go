@@ -46,9 +46,9 @@ func testExec(t *testing.T, b *bed) {
 		{"invalid bytes pass", ExecCommand{Text: `printf '\377\000\376'`}, 0, "\xff\x00\xfe"},
 		{"TERM at itself", ExecCommand{Text: "kill $$; sleep 60"}, 143, ""},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
+		both(t, tc.name, func(t *testing.T, own bool) {
 			var out bytes.Buffer
-			tc.c.Container, tc.c.Output = c.ID, &out
+			tc.c.Container, tc.c.Output, tc.c.ownExec = c.ID, &out, own
 			r, err := b.Exec(t.Context(), tc.c)
 			if err != nil || r.ExitCode != tc.code || out.String() != tc.out || r.Left != 0 {
 				t.Errorf("got %+v, %v, %q; want %d, %q", r, err, out.String(), tc.code, tc.out)
@@ -75,6 +75,12 @@ func testExec(t *testing.T, b *bed) {
 	})
 }
 
+// both runs a test of a command with a worker and with an exec of its own.
+func both(t *testing.T, name string, test func(t *testing.T, ownExec bool)) {
+	t.Run(name, func(t *testing.T) { test(t, false) })
+	t.Run(name+", by an exec of its own", func(t *testing.T) { test(t, true) })
+}
+
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
@@ -98,9 +104,9 @@ func testExecRefusals(t *testing.T, b *bed) {
 		{"bash is demanded", t.Context(), ExecCommand{Text: "touch ran", Shell: ShellBashOrFail}, func(err error) { failuretest.Produced(t, err, failure.BashMissing) }},
 		{"environment too long", t.Context(), ExecCommand{Text: "touch ran", Env: []string{"A=" + strings.Repeat("x", 200_000)}}, func(err error) { failuretest.Produced(t, err, failure.CommandTooLong) }},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
+		both(t, tc.name, func(t *testing.T, own bool) {
 			var out bytes.Buffer
-			tc.c.Container, tc.c.Output = c.ID, &out
+			tc.c.Container, tc.c.Output, tc.c.ownExec = c.ID, &out, own
 			r, err := b.Exec(tc.ctx, tc.c)
 			tc.want(err)
 			if r.ExitCode != -1 || out.Len() > 0 {

@@ -27,11 +27,7 @@ func (e *Engine) link(ctx context.Context, id, name, root string) (note string, 
 		// The archive API would follow the mount and write into the project folder itself.
 		return fmt.Sprintf("host paths do not resolve inside: %s would lie in the mount", root), nil
 	}
-	missing, err := e.missingParents(ctx, id, root)
-	if err != nil {
-		return "", e.named(ctx, err, name)
-	}
-	archive, err := linkArchive(root, missing)
+	archive, err := linkArchive(root)
 	if err != nil {
 		return "", e.named(ctx, err, name)
 	}
@@ -45,32 +41,11 @@ func (e *Engine) link(ctx context.Context, id, name, root string) (note string, 
 	return fmt.Sprintf("host paths do not resolve inside: %s is something else in this image (%s)", root, words(err)), nil
 }
 
-// missingParents lists the folders above p that the container lacks, outermost first. Folders which exist must not
-// stand in the archive: their mode would become the archive's.
-func (e *Engine) missingParents(ctx context.Context, id, p string) ([]string, error) {
-	var missing []string
-	for dir := path.Dir(p); dir != "/"; dir = path.Dir(dir) {
-		_, err := e.api.ContainerStatPath(ctx, id, client.ContainerStatPathOptions{Path: dir})
-		if err == nil {
-			break
-		}
-		if !cerrdefs.IsNotFound(err) {
-			return nil, err
-		}
-		missing = append([]string{dir}, missing...)
-	}
-	return missing, nil
-}
-
-// linkArchive is a tar with the missing folders and the link.
-func linkArchive(root string, missing []string) (*bytes.Buffer, error) {
+// linkArchive is a tar with nothing but the link. Engines make the folders above it that are missing, with mode 0755;
+// those that exist must not stand in the archive, since their mode would become the archive's.
+func linkArchive(root string) (*bytes.Buffer, error) {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
-	for _, dir := range missing {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: strings.TrimPrefix(dir, "/") + "/", Mode: 0o755}); err != nil {
-			return nil, fmt.Errorf("writing %s into an archive: %w", dir, err)
-		}
-	}
 	if err := w.WriteHeader(&tar.Header{
 		Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(root, "/"), Linkname: MountPoint, Mode: 0o777,
 	}); err != nil {

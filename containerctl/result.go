@@ -13,7 +13,7 @@ import (
 
 // result waits for the end of the stream and says how the command ended. stop is why it was ended, or nil.
 func (s *stream) result(ctx context.Context, stop error) (ExecResult, error) {
-	defer s.conn.Close()
+	defer s.release()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	var gone, lost error
@@ -25,10 +25,16 @@ func (s *stream) result(ctx context.Context, stop error) (ExecResult, error) {
 	select {
 	case <-s.done:
 	case <-time.After(lateOutput):
-		s.conn.Close()
+		s.hangUp()
 		<-s.done
 	}
 	r := ExecResult{ExitCode: -1, Left: s.left + s.report.number("end", 1, 0), Note: s.note}
+	if s.report.has("unmarked") {
+		r.Note = "the image's shell can't mark processes, so that background processes may have stayed"
+	}
+	if s.report.has("nobash") {
+		r.Note = strings.TrimSpace("the image has no bash; /bin/sh ran the text. " + r.Note)
+	}
 	switch {
 	case errors.Is(stop, errDeadline):
 		r.TimedOut = true
@@ -36,14 +42,15 @@ func (s *stream) result(ctx context.Context, stop error) (ExecResult, error) {
 	case stop != nil:
 		r.Cancelled = true
 		return r, failure.New(failure.Cancelled, s.c.Container).Wrap(lost)
+	case s.report.has("nocwd"):
+		return r, failure.New(failure.CwdMissing, s.c.Cwd).Because("there is no such folder inside the container %s", s.c.Container)
+	case s.report.has("nosh"):
+		return r, noShell(s.c.Container)
+	case s.report.has("nobash") && s.c.Shell == ShellBashOrFail:
+		return r, failure.New(failure.BashMissing, s.c.Container).Because("the text uses Bash, and the image has none").
+			Then("use an image with bash")
 	case s.report.has("end"):
 		r.ExitCode = s.report.number("end", 0, -1)
-		if s.report.has("unmarked") {
-			r.Note = "the image's shell can't mark processes, so that background processes may have stayed"
-		}
-		if s.report.has("nobash") {
-			r.Note = strings.TrimSpace("the image has no bash; /bin/sh ran the text. " + r.Note)
-		}
 		return r, nil
 	}
 	if gone == nil {
@@ -64,21 +71,16 @@ func (s *stream) isDone() bool {
 
 // ended reports whether the shell inside said that nothing is left of the command.
 func (s *stream) ended() bool {
-	return s.isDone() && (s.report.number("end", 2, 1) == 0 || s.refusedInside())
+	return s.isDone() && s.report.number("end", 2, 1) == 0
 }
 
 // neverBegan reports whether the engine could not start the shell inside, so that there is nothing to end.
 func (s *stream) neverBegan(ctx context.Context) bool {
-	if !s.isDone() || s.report.has("begin") {
+	if !s.isDone() || s.report.has("begin") || s.report.has("end") {
 		return false
 	}
 	got, err := s.engine.api.ExecInspect(ctx, s.id, client.ExecInspectOptions{})
 	return err == nil && !got.Running
-}
-
-// refusedInside reports whether the shell inside ran nothing, for a reason of its own.
-func (s *stream) refusedInside() bool {
-	return s.report.has("nocwd") || s.report.has("nobash") && s.c.Shell == ShellBashOrFail
 }
 
 // settle looks a few times whether the container is gone, when a command's stream has broken off: its processes end
@@ -123,21 +125,13 @@ func (s *stream) containerGone(ctx context.Context) error {
 
 // fault says why a command's stream ended without the shell's last report.
 func (s *stream) fault(ctx context.Context, lost error) error {
-	name := s.c.Container
-	switch {
-	case s.report.has("nocwd"):
-		return failure.New(failure.CwdMissing, s.c.Cwd).Because("there is no such folder inside the container %s", name)
-	case s.refusedInside():
-		return failure.New(failure.BashMissing, name).Because("the text uses Bash, and the image has none").
-			Then("use an image with bash")
-	}
 	if err := s.containerGone(ctx); err != nil {
 		return err
 	}
 	if !s.report.has("begin") {
 		return s.startFault(ctx)
 	}
-	f := failure.New(failure.KilledBySignal, name).Wrap(lost)
+	f := failure.New(failure.KilledBySignal, s.c.Container).Wrap(lost)
 	if code, err := s.engine.api.ExecInspect(ctx, s.id, client.ExecInspectOptions{}); err == nil && code.ExitCode != 0 {
 		f = f.Because("the shell inside ended with code %d before the command did", code.ExitCode)
 	}
@@ -146,7 +140,7 @@ func (s *stream) fault(ctx context.Context, lost error) error {
 
 // startFault says why the shell inside never began, from the engine's words.
 func (s *stream) startFault(ctx context.Context) error {
-	words := s.out.words()
+	words := s.report.said()
 	name := failure.CouldNotStart
 	// Podman keeps its words to itself, but both engines use a shell's code for a program that is not there.
 	exit, err := s.engine.api.ExecInspect(ctx, s.id, client.ExecInspectOptions{})
@@ -155,11 +149,15 @@ func (s *stream) startFault(ctx context.Context) error {
 	case strings.Contains(text, "argument list too long"):
 		name = failure.CommandTooLong
 	case missing, strings.Contains(text, shell) && (strings.Contains(text, "no such file") || strings.Contains(text, "not found")):
-		return failure.New(failure.ImageUnusable, s.c.Container).Because("the image has no %s to run a command with", shell)
+		return noShell(s.c.Container)
 	}
 	if words == "" {
 		words = "nothing"
 	}
 	return failure.New(name, s.c.Container).Because("the command could not be started inside; %s says: %s", s.engine.facts.Name, words).
 		Then("see whether the container has room for another process and for its output, then try again")
+}
+
+func noShell(container string) error {
+	return failure.New(failure.ImageUnusable, container).Because("there is no %s inside to run a command with", shell)
 }

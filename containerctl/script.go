@@ -86,35 +86,45 @@ kill_marked() {
 }
 `
 
-// scriptRun runs one command. $1 is the text, $2 the mark in KiB, $3 in bytes, $4 the folder, $5 the shell's choice,
-// $6 the umask or nothing, $7 the word that begins each line of its reports.
+// scriptRun is the shell function that runs one command: the word of its reports, the mark in KiB and in bytes, the
+// shell's choice, the umask or nothing, the folder, the text, and an export command or nothing.
 //
-// Its standard error is the channel of its reports; the command's own goes where its output goes, so that the order
-// of both is kept. It is run from a subshell, so that what the outer shell has to say about its end ("Killed") does
-// not go there too. The outer shell traps what the command may be ended with, to be there afterwards and clear away what
-// the command left behind; a trap, unlike an ignored signal, is not inherited.
+// The reports stand in the output itself, so that nobody has to guess which output came before them: each is a line
+// that begins with the word, which is random and known to nobody else before the command's output has begun. The
+// command is the process of a subshell; the shell around it traps what the command may be ended with, to be there
+// afterwards and clear away what it left behind. A trap, unlike an ignored signal, is not inherited.
 const scriptRun = scriptFind + scriptKill + `
-word=$7 lowest=$3 highest=$3 sh=/bin/sh
-echo "$word begin" >&2
 trap : TERM INT HUP QUIT
-ulimit -c 0
-ulimit -m "$2" || echo "$word unmarked" >&2
-[ -n "$6" ] && umask "$6"
-if [ "$5" != sh ]; then
-	for b in /bin/bash /usr/bin/bash /usr/local/bin/bash; do
-		[ -x "$b" ] && sh=$b && break
-	done
-	if [ "$sh" = /bin/sh ]; then
-		echo "$word nobash" >&2
-		[ "$5" = bash ] && exit 126
+run() {
+	word=$1 kib=$2 lowest=$3 highest=$3 choice=$4 mask=$5 dir=$6 text=$7 vars=$8 sh=/bin/sh
+	if [ "$choice" != sh ]; then
+		for b in /bin/bash /usr/bin/bash /usr/local/bin/bash; do
+			[ -x "$b" ] && sh=$b && break
+		done
+		if [ "$sh" = /bin/sh ]; then
+			echo "$word nobash"
+			[ "$choice" = bash ] && { echo "$word end 126 0 0"; return; }
+		fi
 	fi
-fi
-cd "$4" || { echo "$word nocwd" >&2; exit 126; }
-(exec "$sh" -c "$1" </dev/null 2>&1)
-code=$?
-kill_marked
-echo "$word end $code $ended $count" >&2
-exit "$code"
+	(
+		ulimit -c 0
+		ulimit -m "$kib" || echo "$word unmarked"
+		[ -n "$mask" ] && umask "$mask"
+		eval "$vars"
+		cd "$dir" || { echo "$word nocwd"; exit 126; }
+		[ -x "$sh" ] || { echo "$word nosh"; exit 126; }
+		echo "$word begin"
+		exec "$sh" -c "$text" </dev/null 2>&1
+	)
+	code=$?
+	kill_marked
+	echo "$word end $code $ended $count"
+}
+`
+
+// scriptOnce runs the one command that its arguments are.
+const scriptOnce = scriptRun + `
+run "$@"
 `
 
 // scriptTerm sends TERM to the marked processes: $1 and $2 are the lowest and the highest mark in bytes.
@@ -122,12 +132,12 @@ const scriptTerm = scriptFind + `
 lowest=$1 highest=$2
 find_marked
 [ "$count" -eq 0 ] || kill -TERM $found
-echo "$3 term $count" >&2
+echo "$3 term $count"
 `
 
 // scriptEnd kills them and says how many there were and how many are left.
 const scriptEnd = scriptFind + scriptKill + `
 lowest=$1 highest=$2
 kill_marked
-echo "$3 ended $ended $count" >&2
+echo "$3 ended $ended $count"
 `

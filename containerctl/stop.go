@@ -19,6 +19,7 @@ func (e *Engine) Stop(ctx context.Context, workspaceDirName string) error {
 	if err != nil || !found || !stateOf(c).Running {
 		return err
 	}
+	e.workers.drop(c.ID, name)
 	grace := stopGrace
 	_, err = e.api.ContainerStop(ctx, c.ID, client.ContainerStopOptions{Timeout: &grace})
 	if cerrdefs.IsNotFound(err) {
@@ -38,6 +39,7 @@ func (e *Engine) Remove(ctx context.Context, workspaceDirName string) error {
 }
 
 func (e *Engine) remove(ctx context.Context, s State) error {
+	e.workers.drop(s.ID, s.Name)
 	// With its anonymous volumes: an image that declares some gets them, and nothing else refers to them.
 	_, err := e.api.ContainerRemove(ctx, s.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	switch {

@@ -3,6 +3,7 @@ package containerctl
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -14,16 +15,16 @@ import (
 	"brabo.dev/runner/runner/failure"
 )
 
-// stream is a command that was started and the connection that carries its output.
+// stream is a command that was started and what carries its output.
 type stream struct {
 	engine *Engine
 	c      ExecCommand
 	id     string // of the exec
 	mark   mark
-	conn   client.HijackedResponse
-	done   chan struct{} // closed when the connection has been read to its end
-	out    *gate
-	report *reports
+	worker *worker       // that runs it, or nil where the exec is the command's own
+	hangUp func()        // ends what carries the output
+	done   chan struct{} // closed when the command has reported its end, or nothing more can come
+	report *scanner
 	began  time.Time
 	left   int // processes that kill ended
 	note   string
@@ -32,10 +33,8 @@ type stream struct {
 // shell is where every image that can serve has a POSIX shell.
 const shell = "/bin/sh"
 
-// attach creates and starts the command and begins to read. The goroutine that reads ends with the connection, and
-// result waits for it.
-func (e *Engine) attach(ctx context.Context, c ExecCommand) (*stream, error) {
-	m, word := newMark(), rand.Text()
+// arguments are those of the shell function run.
+func (c ExecCommand) arguments(word string, m mark, vars string) []string {
 	cwd, choice := c.Cwd, c.Shell
 	if cwd == "" {
 		cwd = MountPoint
@@ -43,26 +42,45 @@ func (e *Engine) attach(ctx context.Context, c ExecCommand) (*stream, error) {
 	if choice == "" {
 		choice = ShellPOSIX
 	}
-	id, conn, err := e.startExec(ctx, c.Container, c.Env,
-		shell, "-c", scriptRun, "sh", c.Text, m.kibibytes(), m.bytes(), cwd, string(choice), c.Umask, word)
+	return []string{word, m.kibibytes(), m.bytes(), string(choice), c.Umask, cwd, c.Text, vars}
+}
+
+// newStream waits, in a goroutine that result awaits, for the end of the command or of what carries its output.
+func (e *Engine) newStream(c ExecCommand, id string, m mark, report *scanner, over <-chan struct{}, hangUp func()) *stream {
+	s := &stream{engine: e, c: c, id: id, mark: m, hangUp: hangUp, report: report, done: make(chan struct{}), began: time.Now()}
+	go func() {
+		defer close(s.done)
+		select {
+		case <-report.ended:
+		case <-over:
+			report.flush()
+		}
+	}()
+	return s
+}
+
+// attach starts a command by an exec of its own.
+func (e *Engine) attach(ctx context.Context, c ExecCommand) (*stream, error) {
+	m, word := newMark(), rand.Text()
+	id, conn, err := e.startExec(ctx, c.Container, client.ExecCreateOptions{
+		Env: c.Env, Cmd: append([]string{shell, "-c", scriptOnce, "sh"}, c.arguments(word, m, "")...),
+	})
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{engine: e, c: c, id: id, mark: m, conn: conn, done: make(chan struct{}), out: &gate{to: c.Output}, began: time.Now()}
-	s.report = &reports{word: word, begun: s.out.open}
-	go func() {
-		defer close(s.done)
+	report, over := newScanner(word, c.Output), make(chan struct{})
+	go func() { // ends when the connection does, which result sees to
+		defer close(over)
 		// An error is the end of the connection, whose reason result finds out.
-		_, _ = stdcopy.StdCopy(s.out, s.report, conn.Reader)
+		_, _ = stdcopy.StdCopy(report, io.Discard, conn.Reader)
 	}()
-	return s, nil
+	return e.newStream(c, id, m, report, over, func() { conn.Close(); <-over }), nil
 }
 
-// startExec runs words in a container with nothing on standard input.
-func (e *Engine) startExec(ctx context.Context, name string, env []string, words ...string) (string, client.HijackedResponse, error) {
-	created, err := e.api.ExecCreate(ctx, name, client.ExecCreateOptions{
-		AttachStdout: true, AttachStderr: true, Env: env, Cmd: words,
-	})
+// startExec starts a process in a container and attaches to its output.
+func (e *Engine) startExec(ctx context.Context, name string, opts client.ExecCreateOptions) (string, client.HijackedResponse, error) {
+	opts.AttachStdout, opts.AttachStderr = true, true
+	created, err := e.api.ExecCreate(ctx, name, opts)
 	if err != nil {
 		return "", client.HijackedResponse{}, e.execFault(ctx, err, name)
 	}

@@ -26,6 +26,7 @@ var suite = []struct {
 	{"commands side by side", testNeighbours},
 	{"no room for another process", testFull},
 	{"commands of a daemon that died", testEndCommands},
+	{"workers that wait", testWorkersEnd},
 	{"drift", testDrift},
 	{"a container that is not ours", testForeign},
 	{"an image with a program of its own", testEntrypoint},
