@@ -1,17 +1,23 @@
 package policy
 
-import "slices"
+import "strings"
 
-// deniedAnyway reports whether the built-in denies hold everything that a pattern of those words matches. What stands
-// behind the first star is open, so it is not counted on.
+// lintedWords is how many words of an entry are held against the built-in denies, the longest of which has three.
+const lintedWords = 32
+
+// deniedAnyway reports whether the built-in denies hold everything that a pattern of those words matches: whether they
+// hold the command that its words are. What stands behind the first star is open, so it is not counted on.
 func deniedAnyway(words []PatternWord) bool {
-	if n := slices.IndexFunc(words, func(w PatternWord) bool { return w.Star }); n >= 0 {
-		words = words[:n]
-	}
-	for _, b := range []string{"Terminal(rm -rf /)", "Terminal(rm -rf /*)", "Terminal(rm -fr /)"} {
-		if covers(ParsePattern(b).Words, words) {
-			return true
+	var command strings.Builder
+	for i, w := range words {
+		if w.Star || i == lintedWords {
+			break
 		}
+		command.WriteString("'" + strings.ReplaceAll(w.Text, "'", `'\''`) + "' ")
 	}
-	return false
+	if command.Len() == 0 {
+		return false
+	}
+	_, denied := RecheckDeny(Action{Type: typeTerminal, Command: command.String()}, Permissions{}, Context{})
+	return denied
 }
