@@ -6,6 +6,7 @@
 // their own never leave this package with a wrong belief. What a project may have is all that Spec can say: there
 // is no field for a second mount, the host's network or a privilege.
 //
-// An Engine owns the goroutines of its image pulls, which outlive the Start that began them; Close ends and awaits
-// them. Exec ends its own goroutine before it returns. Nothing is written to disk.
+// An Engine owns the goroutines of its image pulls, which outlive the Start that began them, and those that read
+// from its workers, the shells inside that wait for commands; Close ends and awaits them. Exec awaits its own before
+// it returns. Nothing is written to disk.
 package containerctl
