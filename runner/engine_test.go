@@ -20,6 +20,7 @@ import (
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/workspace"
 )
 
@@ -253,4 +254,15 @@ func (l *logBook) String() string {
 	return l.text.String()
 }
 
-var _ io.Writer = (*logBook)(nil)
+// failure gives the logged failure about a subject.
+func (l *logBook) failure(t *testing.T, subject string) *failure.Failure {
+	t.Helper()
+	for line := range strings.Lines(l.String()) {
+		var entry struct{ Failure *failure.Failure }
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Failure != nil && entry.Failure.Subject == subject {
+			return entry.Failure
+		}
+	}
+	t.Fatalf("nothing was logged about %s", subject)
+	return nil
+}

@@ -38,7 +38,8 @@ func (m *Machine) recover(ctx context.Context) (map[string][]journal.Unfinished,
 			continue
 		}
 		if err := m.finishLeft(u, fail); err != nil {
-			return nil, err
+			// A full disk must not keep the daemon from starting; the next start finds the action again.
+			m.o.Log.Error("what an earlier daemon left could not be finished", "ref", u.Key.Ref, "failure", failure.From(err, subject))
 		}
 	}
 	m.strand(left)

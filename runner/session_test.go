@@ -101,7 +101,7 @@ func TestNoiseIsIgnoredAndTheSessionServesOn(t *testing.T) {
 	if n := strings.Count(d.log.String(), `"subject":"event surprise"`); n != 1 {
 		t.Errorf("the unknown event was logged %d times", n)
 	}
-	failuretest.Produced(t, failure.Name("unknown_event"), failure.UnknownEvent)
+	failuretest.Produced(t, d.log.failure(t, "event surprise"), failure.UnknownEvent)
 }
 
 func TestRepeatedActionRunsOnceAndIsAnsweredAgain(t *testing.T) {

@@ -60,7 +60,7 @@ func (s *stage) open(ctx context.Context, log *slog.Logger) error {
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return failure.New(failure.AddressInUse, "127.0.0.1").Because("no loopback port could be opened").Wrap(err)
+		return failure.New(failure.Internal, "127.0.0.1").Because("no loopback port could be opened: %v", err).Wrap(err)
 	}
 	token := settings.NewSecret("brb_" + rand.Text() + rand.Text())
 	s.hub = hub.New(hub.Config{

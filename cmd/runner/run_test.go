@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"brabo.dev/runner/runner/failure"
-	"brabo.dev/runner/runner/failure/failuretest"
 	"brabo.dev/runner/runner/hub"
 	"brabo.dev/runner/runner/policy"
 )
@@ -243,5 +241,4 @@ func TestMachineWithAProjectKeyIsToldSo(t *testing.T) {
 	if code := c.code(t); code != exitFail || !strings.Contains(c.String(), "runner: not_a_member") {
 		t.Errorf("exit %d:\n%s", code, c)
 	}
-	failuretest.Produced(t, failure.Name("not_a_member"), failure.NotMember)
 }

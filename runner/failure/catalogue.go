@@ -146,8 +146,8 @@ var catalogue = map[Name]struct{ cause, next string }{
 	ExpiredBeforeStart: {
 		`the deadline passed while the action waited`,
 		"propose it again; raise `commands.parallel` if this happens often"},
-	OutboxFull: {
-		`more undelivered results wait than memory allows, so the oldest was dropped`,
+	ResultDropped: {
+		"the server is not known to have read this result, and `journal.keep` or `journal.size` demanded its place",
 		`look for the result in the local log`},
 
 	// Commands.
@@ -347,9 +347,6 @@ var catalogue = map[Name]struct{ cause, next string }{
 	Unauthorized: {
 		`the request carries no valid token`,
 		`use the token that the hub printed`},
-	AddressInUse: {
-		`another program listens at the address`,
-		`stop it, or choose another address`},
 	RunnerGone: {
 		`the runner's connection ended and it did not come back in time`,
 		`start the runner again; the result is delivered when it rejoins`},

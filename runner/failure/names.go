@@ -49,7 +49,7 @@ const (
 	QueueFull          Name = "queue_full"
 	Draining           Name = "draining"
 	ExpiredBeforeStart Name = "expired_before_start"
-	OutboxFull         Name = "outbox_full"
+	ResultDropped      Name = "result_dropped"
 
 	// Commands.
 	Cancelled      Name = "cancelled"
@@ -124,7 +124,6 @@ const (
 	NoRunner              Name = "no_runner"
 	HostRefused           Name = "host_refused"
 	Unauthorized          Name = "unauthorized"
-	AddressInUse          Name = "address_in_use"
 	RunnerGone            Name = "runner_gone"
 	ModulesFileInvalid    Name = "modules_file_invalid"
 	ResourcesBelowMinimum Name = "resources_below_minimum"

@@ -149,8 +149,8 @@ func (j *Journal) exec(text string) error {
 // tell reports the results that were given up. The caller does not hold mu.
 func (j *Journal) tell(dropped []Due) {
 	for _, d := range dropped {
-		j.log.Warn("a result was dropped that the server is not known to have read; the journal's age or size demanded it",
-			"server", d.Key.Server, "project", d.Key.Project, "event", d.Key.Event, "ref", d.Key.Ref)
+		j.log.Warn("a result was given up", "server", d.Key.Server, "project", d.Key.Project, "event", d.Key.Event,
+			"failure", failure.New(failure.ResultDropped, "action "+d.Key.Ref))
 		if j.o.Dropped != nil {
 			j.o.Dropped(d)
 		}

@@ -1,13 +1,19 @@
 package journal
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/failure/failuretest"
 )
 
 func TestOldActionsAreForgottenAndUndeliveredOnesWithARecord(t *testing.T) {
@@ -17,6 +23,8 @@ func TestOldActionsAreForgottenAndUndeliveredOnesWithARecord(t *testing.T) {
 	o.Keep = time.Hour
 	o.Now = func() time.Time { return now }
 	o.Dropped = func(d Due) { dropped = append(dropped, d.Key.Ref) }
+	var log bytes.Buffer
+	o.Log = slog.New(slog.NewJSONHandler(&log, nil))
 	j := open(t, o)
 	done(t, j, "delivered")
 	must(t, j.Delivered(outbox(t, j)[0]))
@@ -33,6 +41,9 @@ func TestOldActionsAreForgottenAndUndeliveredOnesWithARecord(t *testing.T) {
 	if diff := cmp.Diff([]string{"undelivered", "young"}, dropped); diff != "" {
 		t.Error(diff)
 	}
+	var line struct{ Failure *failure.Failure }
+	must(t, json.Unmarshal(log.Bytes()[:bytes.IndexByte(log.Bytes(), '\n')], &line))
+	failuretest.Produced(t, line.Failure, failure.ResultDropped)
 	records, err := j.List(Filter{})
 	must(t, err)
 	var left []string
