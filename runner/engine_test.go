@@ -47,7 +47,13 @@ type engine struct {
 
 func newEngine(t testing.TB, grants ...action.Extension) *engine {
 	t.Helper()
-	e := &engine{grants: grants, heard: make(chan channel.Message, 10_000), ready: make(chan *channel.ServerChannel, 100)}
+	return newEngineFor(t, 100, grants...)
+}
+
+// newEngineFor is newEngine with room for n joins that nobody waits for.
+func newEngineFor(t testing.TB, n int, grants ...action.Extension) *engine {
+	t.Helper()
+	e := &engine{grants: grants, heard: make(chan channel.Message, 10_000), ready: make(chan *channel.ServerChannel, 2*n)}
 	e.channels = &channel.Server{
 		Connect: func(r *http.Request) (channel.Session, error) { return channel.Session{ID: "daemon"}, nil },
 		Join:    e.join,
