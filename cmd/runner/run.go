@@ -82,6 +82,7 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	}
 	options.Ledger = opened
 	options.LeaveOnRefusal = !r.Machine()
+	options.Folder.Origin = folderOrigin(r)
 	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
 	err = errors.Join(h.serve(ctx, r, runner.New(options)), opened.Close())
 	log.Info("stopped", "orderly", err == nil)
@@ -100,6 +101,14 @@ func (h host) serve(ctx context.Context, r settings.Run, m *runner.Machine) erro
 		listed <- h.list(ctx, r.Base, lists)
 	}()
 	return errors.Join(m.Run(ctx, lists), <-listed)
+}
+
+// folderOrigin says where the folders of the projects come from, for failures about them.
+func folderOrigin(r settings.Run) string {
+	if r.Machine() {
+		return r.From["base"].String()
+	}
+	return r.From["dir"].String()
 }
 
 // credentialOf gives the token, or the device key that signs each request anew.

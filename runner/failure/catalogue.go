@@ -98,7 +98,7 @@ var catalogue = map[Name]struct{ cause, next string }{
 		`raise the limit if such messages are expected`},
 	CredentialMissing: {
 		`there is no token and no device key in the folders that are searched`,
-		"run `runner device-key create`, or give a token by `--token` or BRABO_ACCOUNT_TOKEN"},
+		"put the device key into the working folder, or a token into BRABO_ACCOUNT_TOKEN"},
 	CredentialInvalid: {
 		`the credential does not have the form that the server issues`,
 		`copy it again, whole`},
@@ -340,7 +340,7 @@ var catalogue = map[Name]struct{ cause, next string }{
 		`decide about that one`},
 	NoRunner: {
 		`no runner is connected to this project`,
-		"start `runner run` for it"},
+		"start `runner run` for the project"},
 	HostRefused: {
 		`the request names a host or an origin that is not the hub's own`,
 		"open the hub by its own address, or add the name to `hub.hosts`"},

@@ -158,7 +158,7 @@ func (r *Run) resolveAPIURL(flags RunFlags, src Sources, s Settings, project pro
 	}
 	return failure.New(failure.Usage, "api_url").
 		Because("nothing says which server to connect to").
-		Then("pair this machine by `runner login`, start a local control plane by `runner up`, or name a server by `--api-url`")
+		Then("name a server by `--api-url`, BRABO_API_URL or the setting `api_url`")
 }
 
 func when(yes bool, s string) string {

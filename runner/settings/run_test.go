@@ -99,13 +99,13 @@ func TestTheServersAddressHasOneOrder(t *testing.T) {
 	}
 }
 
-func TestWithoutAServerThereAreTwoWaysOn(t *testing.T) {
+func TestWithoutAServerTheNextStepNamesWhereToSayIt(t *testing.T) {
 	src := someone(t)
 	src.Paired.KeyFile = filepath.Join(src.WorkDir, "ours.jwk.json")
 	put(t, src.Paired.KeyFile, goodKey)
 	_, err := resolve(t, RunFlags{Project: "p"}, src)
 	f := failuretest.Produced(t, err, failure.Usage)
-	for _, want := range []string{"runner login", "runner up"} {
+	for _, want := range []string{"--api-url", "BRABO_API_URL", "api_url"} {
 		if !strings.Contains(f.Next, want) {
 			t.Errorf("the next step does not name %s: %s", want, f.Next)
 		}
