@@ -33,7 +33,7 @@ func (e *Engine) named(ctx context.Context, err error, subject string) error {
 			Because("%s stopped answering while %s was being worked on", e.facts.Name, subject).Wrap(err)
 	case strings.Contains(err.Error(), "permission denied while trying to connect"), errors.Is(err, fs.ErrPermission):
 		return failure.New(failure.EngineNoPermission, e.address).Wrap(err)
-	case cerrdefs.IsNotFound(err):
+	case isGone(err):
 		return failure.New(failure.ContainerGone, subject).Because("it was removed by somebody else").Wrap(err)
 	}
 	return failure.New(failure.EngineRefused, subject).Because("%s says: %s", e.facts.Name, words(err)).Wrap(err)
@@ -48,6 +48,12 @@ func isLost(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
 		errors.Is(err, fs.ErrNotExist)
+}
+
+// isGone reports whether err says that there is no such container. Podman says so with another status than 404 while
+// it removes one.
+func isGone(err error) bool {
+	return cerrdefs.IsNotFound(err) || err != nil && strings.Contains(strings.ToLower(err.Error()), "no such container")
 }
 
 // words are the engine's own, without what the client puts in front.

@@ -8,7 +8,6 @@ import (
 	"path"
 	"strings"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 )
 
@@ -35,7 +34,7 @@ func (e *Engine) link(ctx context.Context, id, name, root string) (note string, 
 	if err == nil {
 		return "", nil
 	}
-	if cerrdefs.IsNotFound(err) || ctx.Err() != nil || isLost(err) {
+	if isGone(err) || ctx.Err() != nil || isLost(err) {
 		return "", e.named(ctx, err, name)
 	}
 	return fmt.Sprintf("host paths do not resolve inside: %s is something else in this image (%s)", root, words(err)), nil

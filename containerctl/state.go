@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
@@ -88,7 +87,7 @@ func (e *Engine) list(ctx context.Context, opts client.ContainerListOptions) ([]
 	var all []State
 	for _, item := range listed.Items {
 		c, err := e.api.ContainerInspect(ctx, item.ID, client.ContainerInspectOptions{})
-		if cerrdefs.IsNotFound(err) {
+		if isGone(err) {
 			continue // removed between the two questions
 		}
 		if err != nil {
@@ -105,7 +104,7 @@ func (e *Engine) list(ctx context.Context, opts client.ContainerListOptions) ([]
 // find looks a container up by name and makes sure that it is ours.
 func (e *Engine) find(ctx context.Context, name string) (container.InspectResponse, bool, error) {
 	got, err := e.api.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
-	if cerrdefs.IsNotFound(err) {
+	if isGone(err) {
 		return container.InspectResponse{}, false, nil
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ func (e *Engine) Stop(ctx context.Context, workspaceDirName string) error {
 	e.workers.drop(c.ID, name)
 	grace := stopGrace
 	_, err = e.api.ContainerStop(ctx, c.ID, client.ContainerStopOptions{Timeout: &grace})
-	if cerrdefs.IsNotFound(err) {
+	if isGone(err) {
 		return nil // removed while we stopped it
 	}
 	return e.named(ctx, err, name)
@@ -43,7 +43,7 @@ func (e *Engine) remove(ctx context.Context, s State) error {
 	// With its anonymous volumes: an image that declares some gets them, and nothing else refers to them.
 	_, err := e.api.ContainerRemove(ctx, s.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	switch {
-	case cerrdefs.IsNotFound(err):
+	case isGone(err):
 		return nil
 	case cerrdefs.IsConflict(err): // somebody else is removing it
 		return e.awaitRemoval(ctx, s)
@@ -58,7 +58,7 @@ func (e *Engine) awaitRemoval(ctx context.Context, s State) error {
 	case <-wait.Result:
 		return nil
 	case err := <-wait.Error:
-		if cerrdefs.IsNotFound(err) {
+		if isGone(err) {
 			return nil
 		}
 		return e.named(ctx, err, s.Name)

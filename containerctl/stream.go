@@ -104,7 +104,7 @@ func (e *Engine) gone(ctx context.Context, name string, err error) error {
 	f := failure.New(failure.ContainerGone, name).Wrap(err)
 	got, inspectErr := e.api.ContainerInspect(ctx, name, client.ContainerInspectOptions{})
 	switch {
-	case cerrdefs.IsNotFound(inspectErr):
+	case isGone(inspectErr):
 		return f.Because("it was removed by somebody else")
 	case inspectErr != nil:
 		return e.named(ctx, inspectErr, name)
