@@ -21,11 +21,11 @@ type PatternWord struct {
 }
 
 // String is the word as a person wrote it, quotes aside.
-func (w PatternWord) String() string {
-	if w.Star {
-		return w.Text + "*"
+func (p PatternWord) String() string {
+	if p.Star {
+		return p.Text + "*"
 	}
-	return w.Text
+	return p.Text
 }
 
 const blanks = " \t\r\n"

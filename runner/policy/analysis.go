@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	maxResolved  = 32768 // bytes of text beyond which a command is unresolved (section 17)
+	maxFollowed  = 8     // wrappers in wrappers and texts in texts that are followed
+	maxScanDepth = 200   // nesting that is parsed; the grammar's parser recurses
+)
+
+// analysis is what was read out of one command.
+type analysis struct {
+	items  []item
+	issues []string // why the command is unresolved; empty where it is not
+
+	unroll      map[string]bool // names whose loops may be unrolled
+	loops       map[string]int  // loops a name
+	given       map[string]bool // names that get a value from anything but for
+	opaqueNames bool            // a function, eval, source, trap or alias: names may mean anything
+	unknownName bool            // a builtin gives a name that is not known
+	readings    int             // segments in readings so far
+	most        int             // readings of the segment with most of them
+
+	groupInput []*word // here-documents of groups
+	budget     *int    // bytes of program text that may still be parsed
+	plainEval  int     // above 0: inside of a text for sh, whose eval must be plain POSIX, too
+}
+
+// newParser makes a parser for Bash. A parser is not safe for concurrent use, and cheap.
+func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
+
+func newAnalysis() *analysis {
+	budget := maxHiddenText
+	return &analysis{budget: &budget}
+}
+
+func (a *analysis) issue(reason string) {
+	for _, r := range a.issues {
+		if r == reason {
+			return
+		}
+	}
+	a.issues = append(a.issues, reason)
+}
+
+func (a *analysis) add(it item) { a.items = append(a.items, it) }
+
+func (a *analysis) countReadings(n int) {
+	a.readings += n
+	a.most = max(a.most, n)
+}
+
+// give notes that a name gets a value.
+func (a *analysis) give(name string, by int) {
+	if name == "" {
+		return
+	}
+	if by == byFor {
+		if a.loops == nil {
+			a.loops = map[string]int{}
+		}
+		a.loops[name]++
+		return
+	}
+	if a.given == nil {
+		a.given = map[string]bool{}
+	}
+	a.given[name] = true
+}
+
+// giveText notes every name in a piece of arithmetic.
+func (a *analysis) giveText(s string) {
+	for i := 0; i < len(s); {
+		if !isNameByte(s[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(s) && isNameByte(s[j]) {
+			j++
+		}
+		if isName(s[i:j]) {
+			a.give(s[i:j], byOther)
+		}
+		i = j
+	}
+}
+
+// analyse reads a command. Loops are unrolled in a second pass, since what forbids it may stand behind them.
+func analyse(command string) *analysis {
+	a := newAnalysis()
+	a.run(command)
+	if len(a.loops) == 0 {
+		return a
+	}
+	names := a.unrollable()
+	if len(names) == 0 {
+		return a
+	}
+	u := newAnalysis()
+	u.unroll = names
+	u.run(command)
+	if u.most > maxReadings || u.readings > maxReadingSegments {
+		return a
+	}
+	still := u.unrollable()
+	for n := range names {
+		if !still[n] {
+			return a
+		}
+	}
+	return u
+}
+
+// unrollable are the names whose loops may be unrolled, as far as the rest of the command goes.
+func (a *analysis) unrollable() map[string]bool {
+	a.giveByBuiltins()
+	if a.opaqueNames || a.unknownName {
+		return nil
+	}
+	out := map[string]bool{}
+	for n, times := range a.loops {
+		if times == 1 && scratch(n) && !a.given[n] {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+func (a *analysis) run(command string) {
+	a.checkText(command)
+	if len(command) > maxResolved {
+		a.issue("longer than 32,768 bytes")
+	}
+	r := &reader{a: a, top: true}
+	r.program(command)
+	a.expand(0)
+}
+
+// program parses a text and reads its statements.
+func (r *reader) program(text string) {
+	text, stmts := r.a.parse(text)
+	r.src = text
+	r.stmts(stmts, place{loop: -1})
+}
+
+// parse gives the statements of a text, and the text that the library's offsets belong to. Of a text that does not
+// parse, the complete statements in front of the break remain, since a shell runs line by line.
+func (a *analysis) parse(text string) (string, []*syntax.Stmt) {
+	if needsScan(text) {
+		s := scanner{src: text}
+		s.scan()
+		for _, reason := range s.issues {
+			a.issue(reason)
+		}
+		text = s.out()
+	}
+	var stmts []*syntax.Stmt
+	for s, err := range newParser().StmtsSeq(strings.NewReader(text)) {
+		if err != nil {
+			a.issue("it does not parse as Bash")
+			break
+		}
+		stmts = append(stmts, s)
+	}
+	return text, stmts
+}
+
+// checkText finds what no person can see: control characters, invisible ones, invalid UTF-8.
+func (a *analysis) checkText(s string) {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c < 0x20 && c != '\t' && c != '\n' || c == 0x7f {
+				a.issue("a control character")
+				return
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n <= 1 {
+			a.issue("invalid UTF-8")
+			return
+		}
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			a.issue("an invisible character")
+			return
+		}
+		i += n
+	}
+}
+
+// units are the reachable segments in order.
+func (a *analysis) units() []*unit {
+	var out []*unit
+	for i := range a.items {
+		if u := a.items[i].unit; u != nil {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// trimming backslash at the very end: the line is not finished.
+func endsInBackslash(s string) bool {
+	n := 0
+	for n < len(s) && s[len(s)-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
