@@ -22,7 +22,7 @@ These commands decide as the daemon and the hub do, by themselves: they run noth
 			return unknownCommand(cmd, args[0])
 		},
 	}
-	cmd.AddCommand(newPolicyCheckCommand(), newPolicyLintCommand())
+	cmd.AddCommand(newPolicyCheckCommand(), newPolicyExplainCommand(), newPolicyLintCommand(), newPolicyTestCommand(), newPolicySeedCommand())
 	return cmd
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,7 @@ func newPolicyCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [flags] -- COMMAND",
 		Short: "Say whether a command may run, by which rule, and why",
-		Long: `Say whether a command may run, by which rule, and why.
+		Long: `Say whether a command may run, by which rule, and segment by segment why.
 
 ` + proposalHelp + `
 
@@ -36,19 +35,44 @@ Exits with 0 whatever the verdict is.`,
 			if err != nil {
 				return err
 			}
-			d, err := policy.Decide(p.Action, p.Role, p.Autonomy, p.Permissions, p.Context)
+			e, err := policy.Explain(p.Action, p.Role, p.Autonomy, p.Permissions, p.Context)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), d)
+				return writeJSON(cmd.OutOrStdout(), answerOf(e))
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "verdict  %s\nrule     %s\nreason   %s\n", d.Policy, d.Rule, visible(d.Reason))
-			return err
+			return printCheck(cmd.OutOrStdout(), e)
 		},
 	}
 	flags.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.Flags().BoolVar(&batch, "batch", false, "answer lines of JSON from standard input")
+	return cmd
+}
+
+func newPolicyExplainCommand() *cobra.Command {
+	var flags proposalFlags
+	cmd := &cobra.Command{
+		Use:   "explain [flags] -- COMMAND",
+		Short: "Draw what a command would really run, and what speaks for and against it",
+		Long: `Draw what a command would really run, and what speaks for and against it, as a small tree. Characters that a
+terminal hides or obeys are written out, like <U+202E>.
+
+` + proposalHelp,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := flags.proposal(cmd, args)
+			if err != nil {
+				return err
+			}
+			e, err := policy.Explain(p.Action, p.Role, p.Autonomy, p.Permissions, p.Context)
+			if err != nil {
+				return err
+			}
+			return printTree(cmd.OutOrStdout(), p.Action.Command, e)
+		},
+	}
+	flags.register(cmd)
 	return cmd
 }

@@ -26,7 +26,7 @@ func TestWordsBecomeTheTextOfOneCommand(t *testing.T) {
 func TestWrongUseOfPolicyExitsWithTwo(t *testing.T) {
 	for _, line := range []string{
 		"policy check", "policy check --role admin -- ls", "policy check --autonomy maybe -- ls", "policy check --autonomy :wildcard -- ls", "policy check --autonomy deny:often -- ls",
-		"policy check --what -- ls", "policy check --batch -- ls", "policy check --batch --role owner", "policy chek", "policy lint", "policy lint a b",
+		"policy check --what -- ls", "policy check --batch -- ls", "policy check --batch --role owner", "policy chek", "policy lint", "policy lint a b", "policy explain", "policy test", "policy seed x",
 	} {
 		var out, errOut bytes.Buffer
 		if code := execute(context.Background(), strings.Fields(line), strings.NewReader(""), &out, &errOut); code != exitUsage || out.Len() > 0 || errOut.Len() == 0 {

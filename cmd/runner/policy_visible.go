@@ -31,3 +31,12 @@ func hiddenRune(r rune) bool {
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
 		r == '\u2800' // the empty Braille cell is graphic by its category
 }
+
+// visibleLines shows a text of several lines as such.
+func visibleLines(s string) []string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = visible(l)
+	}
+	return lines
+}
