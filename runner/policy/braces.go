@@ -11,6 +11,7 @@ const (
 	maxBraceWords = 1024
 	maxBraceDepth = 64
 	maxBraceOpens = 512
+	maxBraceSteps = 1 << 20
 )
 
 // elem is a piece, or one unquoted character that brace expansion looks at.
@@ -23,6 +24,7 @@ type elem struct {
 type bracer struct {
 	left  int // words that may still be made
 	opens int
+	steps int
 	over  bool
 }
 
@@ -41,6 +43,9 @@ func (b *bracer) expand(es []elem, depth int) ([][]elem, bool) {
 			return [][]elem{es}, false
 		}
 		end, commas := b.match(es, i+1)
+		if b.over {
+			return [][]elem{es}, false
+		}
 		if end < 0 {
 			continue
 		}
@@ -75,6 +80,10 @@ func (b *bracer) expand(es []elem, depth int) ([][]elem, bool) {
 // match finds the } that closes a list or a range opened in front of from. A } that closes none is a character.
 func (b *bracer) match(es []elem, from int) (end int, commas bool) {
 	level, dots := 0, false
+	if b.steps += len(es) - from; b.steps > maxBraceSteps {
+		b.over = true
+		return -1, false
+	}
 	for i := from; i < len(es); i++ {
 		switch es[i].sign {
 		case '{':

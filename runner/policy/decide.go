@@ -137,18 +137,30 @@ func (c *command) ceiling(auto bool) (Decision, bool) {
 
 // external finds a prefix of section 8 in a reachable segment or a tail.
 func (c *command) external() (external, bool) {
-	for _, e := range theTables().prefixes {
-		for _, u := range c.units {
-			for _, s := range u.readings {
-				if e.found(s.flat, false, false) {
+	for _, u := range c.units {
+		for _, s := range u.readings {
+			if e, ok := externalIn(s, false, false); ok {
+				return e, true
+			}
+			for i := range s.tails {
+				t := &s.tails[i]
+				if e, ok := externalIn(t.seg, t.all, t.named); ok {
 					return e, true
 				}
-				for i := range s.tails {
-					if t := &s.tails[i]; e.found(t.seg.flat, t.all, t.named) {
-						return e, true
-					}
-				}
 			}
+		}
+	}
+	return external{}, false
+}
+
+func externalIn(s *segment, all, named bool) (external, bool) {
+	list := theTables().prefixes
+	if n := s.name(); !all && n != "" {
+		list = theTables().external[n]
+	}
+	for _, e := range list {
+		if e.found(s.flat, all, named) {
+			return e, true
 		}
 	}
 	return external{}, false

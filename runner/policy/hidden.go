@@ -173,7 +173,7 @@ func (a *analysis) carry(s *segment, from int, words []word, depth int) []item {
 // programText reads a text as a program: its segments are hidden ones.
 func (a *analysis) programText(text string, depth int) *analysis {
 	sub := &analysis{unroll: a.unroll, budget: a.budget, plainEval: a.plainEval}
-	if *a.budget -= len(text); *a.budget < 0 {
+	if *a.budget -= len(text) + 512; *a.budget < 0 {
 		sub.issue("more program text than is read")
 		return sub
 	}

@@ -93,24 +93,33 @@ func shellText(ws []word, i int) int {
 	return 0
 }
 
+// maxSudoTails bounds the tails of sudo that are looked into for wrappers and texts.
+const maxSudoTails = 64
+
 // sudo tries each tail in front of which only options, a word directly behind each, and assignments stand.
 func (a *analysis) sudo(s *segment, depth int) {
-	optionWord := false
+	optionWord, looks := false, 0
 	for i := 1; i < len(s.flat); i++ {
 		w := &s.flat[i]
 		c := &segment{words: s.flat[i:], flat: s.flat[i:]}
 		s.tails = append(s.tails, tail{seg: c})
-		sub := &analysis{budget: a.budget}
-		for _, h := range sub.hidden(c, depth+1) {
-			if h.unit != nil {
-				for _, r := range h.unit.readings {
-					s.tails = append(s.tails, tail{seg: r})
+		if c.is("sudo", "doas") {
+			optionWord = false
+			continue
+		}
+		if looks++; looks <= maxSudoTails && !strings.HasPrefix(w.front(), "-") {
+			sub := &analysis{budget: a.budget}
+			for _, h := range sub.hidden(c, depth+1) {
+				if h.unit != nil {
+					for _, r := range h.unit.readings {
+						s.tails = append(s.tails, tail{seg: r})
+					}
 				}
 			}
-		}
-		for _, t := range c.tails {
-			t.privilege, t.asks = false, false
-			s.tails = append(s.tails, t)
+			for _, t := range c.tails {
+				t.privilege, t.asks = false, false
+				s.tails = append(s.tails, t)
+			}
 		}
 		name, _, isAssign := strings.Cut(w.front(), "=")
 		switch {

@@ -278,10 +278,11 @@ func globs(es []elem) []elem {
 		case "[":
 			if end := classEnd(es, i, last); end > 0 {
 				e.kind = class
-				e.text = ""
+				var t strings.Builder
 				for j := i; j <= end; j++ {
-					e.text += classText(es[j])
+					t.WriteString(classText(es[j]))
 				}
+				e.text = t.String()
 				out = append(out, e)
 				for j := i + 1; j < end; j++ { // what is not known inside stays so
 					if k := es[j].kind; k == param || k == opaque {
@@ -335,7 +336,7 @@ func classEnd(es []elem, i, last int) int {
 			return j
 		}
 	}
-	if posix && last > i+1 {
+	if last > i+1 {
 		return last // a class in it that nothing closes: take it for a glob
 	}
 	return -1

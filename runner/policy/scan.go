@@ -14,6 +14,7 @@ type frame struct {
 	quoted bool // of '{': stands in double quotes
 	cases  int  // of 'c' and '(': open case constructs
 	words  int  // of 'c' and '(': open keywords, for the depth
+	marks  int  // operators and prefixes, which make the parser recurse without a bracket
 	begin  bool // the next word is in command position
 	test   bool // of 'c' and '(': inside of [[ ]]
 }

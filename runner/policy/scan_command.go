@@ -85,7 +85,7 @@ func (s *scanner) inCommand(wordStart bool) bool {
 func (s *scanner) operator() { s.operatorIn(s.top()) }
 
 func (s *scanner) operatorIn(f *frame) {
-	if f.words++; f.words > 8*maxScanDepth {
+	if f.marks++; f.marks > 8*maxScanDepth {
 		s.tooDeep()
 	}
 }
@@ -161,7 +161,12 @@ func (s *scanner) word(f *frame) {
 		return
 	}
 	switch w {
-	case "if", "while", "until", "for", "select", "{", "case", "!", "time", "coproc", "function":
+	case "!", "time", "coproc":
+		if begin {
+			s.operatorIn(f)
+			f.begin = true
+		}
+	case "if", "while", "until", "for", "select", "{", "case", "function":
 		if !begin {
 			return
 		}
@@ -169,11 +174,8 @@ func (s *scanner) word(f *frame) {
 		switch w {
 		case "case":
 			f.cases++
-		case "if", "while", "until", "{", "!", "time", "coproc":
+		case "if", "while", "until", "{":
 			f.begin = true
-		}
-		if w == "!" || w == "time" || w == "coproc" {
-			s.unnestLater(f)
 		}
 	case "then", "do", "else", "elif":
 		f.begin = begin
@@ -196,13 +198,6 @@ func (s *scanner) word(f *frame) {
 				s.operatorIn(f)
 			}
 		}
-	}
-}
-
-// unnestLater: a prefix ends with its command, which is not looked for; a few of them do no harm.
-func (s *scanner) unnestLater(f *frame) {
-	if f.words < maxScanDepth/2 {
-		s.unnest()
 	}
 }
 

@@ -130,6 +130,11 @@ func (s *scope) change(c change) {
 	if c.loop && !strings.HasPrefix(w.text, "/") && hasDotDot(w.text) {
 		s.out("a change of directory upwards in a loop")
 	}
+	if len(s.dirs) >= maxDirs {
+		s.out("more changes of directory than are remembered")
+		s.overflow(w.text)
+		return
+	}
 	var made []string
 	for _, d := range s.dirs {
 		made = append(made, joinPath(d, w.text))

@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// megabyte repeats parts up to a length of 1 MB.
+func megabyte(front, part, back string) string {
+	return front + strings.Repeat(part, (1<<20)/len(part)) + back
+}
+
+// hugeInputs are the texts that a reader with a recursive or backtracking step would choke on.
+func hugeInputs() map[string]string {
+	n := 1 << 17
+	return map[string]string{
+		"slashes":             "cat " + strings.Repeat("/", 1<<20),
+		"dots":                "cat " + strings.Repeat("../", 1<<18),
+		"single quotes":       megabyte("echo ", "''", ""),
+		"double quotes":       megabyte("echo ", `""`, ""),
+		"one open quote":      "echo '" + strings.Repeat("a", 1<<20),
+		"substitutions":       "echo " + strings.Repeat("$(", n) + strings.Repeat(")", n),
+		"open substitutions":  megabyte("echo ", "$(", ""),
+		"backticks":           megabyte("echo ", "`", ""),
+		"lists":               megabyte("ls", " && ls", ""),
+		"pipes":               megabyte("ls", "|ls", ""),
+		"newlines":            megabyte("", "ls\n", ""),
+		"groups":              strings.Repeat("{ ", n) + "ls" + strings.Repeat("; }", n),
+		"open groups":         megabyte("", "{ ", ""),
+		"subshells":           strings.Repeat("(", n) + "ls" + strings.Repeat(")", n),
+		"braces":              "echo " + strings.Repeat("{a,", n) + strings.Repeat("}", n),
+		"open braces":         megabyte("echo ", "{", ""),
+		"commas":              megabyte("echo {", ",", "}"),
+		"parameters":          "echo " + strings.Repeat("${x:-", n) + strings.Repeat("}", n),
+		"arithmetic":          "echo $((" + strings.Repeat("(", n) + "1" + strings.Repeat(")", n) + "))",
+		"signs":               megabyte("echo $((", "- ", "1))"),
+		"ternaries":           megabyte("echo $((", "1?1:", "1))"),
+		"sum":                 megabyte("echo $((1", "+1", "))"),
+		"negations":           megabyte("[[ ", "! ", "a ]]"),
+		"conditions":          megabyte("[[ a", " && a", " ]]"),
+		"functions":           megabyte("", "f()", "{ ls; }"),
+		"times":               megabyte("", "time ", "ls"),
+		"ifs":                 megabyte("", "if ", ""),
+		"whiles":              megabyte("", "while ", ""),
+		"cases":               megabyte("", "case a in a) ", ""),
+		"coprocs":             megabyte("", "coproc ", "ls"),
+		"bangs":               megabyte("", "! ", "ls"),
+		"backslashes":         megabyte("echo ", `\`, ""),
+		"joined lines":        megabyte("echo ", "\\\n", "a"),
+		"here-documents":      megabyte("cat ", "<<a ", "\n"),
+		"brackets":            megabyte("echo ", "[", ""),
+		"open classes":        megabyte("echo ", "[[:", "]"),
+		"stars":               megabyte("rm -rf ", "*", "/"),
+		"wrappers":            megabyte("", "timeout 5 ", "ls"),
+		"unread wrappers":     megabyte("watch ", "git -x ", ""),
+		"shells in a wrapper": megabyte("watch ", "sh -c 'a b' ", ""),
+		"nested in a runner":  megabyte("npx ", "bash -c 'x y' ", ""),
+		"sudos":               megabyte("", "sudo ", "ls"),
+		"sudo options":        megabyte("sudo ", "-x ", "ls"),
+		"xargs in a wrapper":  megabyte("watch ", "xargs ", "ls"),
+		"cds":                 megabyte("", "cd a;", ""),
+		"loops":               megabyte("", "for a in b c; do ls $a; done;", ""),
+		"one long loop":       megabyte("for a in ", "b ", "; do ls $a; done"),
+		"comments":            megabyte("", "#", ""),
+		"extended globs":      megabyte("ls ", "@(", ""),
+		"flags":               megabyte("git ", "-a b ", "push"),
+		"sed":                 megabyte("sed '", "s/a/b/;", "' x"),
+		"sources":             megabyte("", "source ./a;", ""),
+		"finds":               megabyte("find . ", "-exec ls ; ", ""),
+		"evals":               megabyte("", "eval ", "ls"),
+		"assignments":         megabyte("", "A=1 ", "ls"),
+	}
+}
+
+func TestHugeInputsAskAndNeverPanic(t *testing.T) {
+	p := Permissions{
+		Allow: []string{"Terminal(ls)", "Terminal(cat)", "Terminal(echo)"},
+		Deny:  []string{"Terminal(git commit)", "Terminal(curl)"},
+		Ask:   []string{"Terminal(docker rm)"},
+	}
+	c := Context{ScopeRoot: "/srv/ws/p"}
+	for name, command := range hugeInputs() {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got, err := Decide(Action{Type: "terminal", Command: command}, Owner, Autonomy{Mode: AutoApprove, Origin: "wildcard"}, p, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Policy == AutoApprove {
+				t.Errorf("approved by %s", got.Rule)
+			}
+			if len(got.Reason) > 2000 {
+				t.Errorf("a reason of %d bytes", len(got.Reason))
+			}
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 4<<30 {
+				t.Errorf("allocated %d MB", used>>20)
+			}
+			Explain(Action{Type: "terminal", Command: command[:1<<14]}, Owner, Autonomy{}, p, c)
+		})
+	}
+}
+
+func TestADenyIsFoundInLongTexts(t *testing.T) {
+	for name, command := range map[string]string{
+		"in front":              "rm -rf /; " + strings.Repeat("ls; ", 1<<15),
+		"at the end":            strings.Repeat("ls; ", 1<<15) + "rm -rf /",
+		"in front of nesting":   "rm -rf /\n" + strings.Repeat("(", 1<<15),
+		"behind many operators": strings.Repeat("ls && ", 1<<15) + "rm -rf /",
+		"in a long pipeline":    strings.Repeat("ls | ", 1<<15) + "rm -rf /",
+	} {
+		d, denied := RecheckDeny(Action{Type: "terminal", Command: command}, Permissions{}, Context{})
+		if !denied || d.Rule != BuiltinDeny {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	source, ours := Seeded()
+	r := Compile(Permissions{Allow: append(source, ours...)})
+	c := Context{ScopeRoot: "/srv/ws/p"}
+	run := func(b *testing.B, command string) {
+		a := Action{Type: "terminal", Command: command, Cwd: "/srv/ws/p"}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := r.Decide(a, Owner, Autonomy{}, c); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("simple", func(b *testing.B) { run(b, "pnpm test --watch") })
+	b.Run("segments20", func(b *testing.B) {
+		parts := make([]string, 20)
+		for i := range parts {
+			parts[i] = fmt.Sprintf("ls -la src/dir%d", i)
+		}
+		run(b, strings.Join(parts, " && "))
+	})
+	for name, command := range hugeInputs() {
+		b.Run("1MB/"+strings.ReplaceAll(name, " ", "-"), func(b *testing.B) { run(b, command) })
+	}
+}
