@@ -126,7 +126,11 @@ func (m *machine) match(words []word) bool {
 	if k == 0 || m.guess && k < 2 {
 		return false
 	}
-	m.now, m.to = make([]uint8, k+1), make([]uint8, k+1)
+	if !m.begins(words) {
+		return false
+	}
+	states := make([]uint8, 2*(k+1))
+	m.now, m.to = states[:k+1], states[k+1:]
 	var values []bool
 	if m.external && m.pieces[0].Text == "git" {
 		values = leadValues(words, m.all)
@@ -158,6 +162,19 @@ func (m *machine) match(words []word) bool {
 func (m *machine) alive() bool {
 	for _, s := range m.now[:len(m.pieces)] {
 		if s != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// begins says whether some word can be the verb; most patterns are about other verbs.
+func (m *machine) begins(words []word) bool {
+	for i := range words {
+		if i > 0 && !m.all {
+			break
+		}
+		if words[i].braced || m.pieces[0].canVerb(&words[i]) {
 			return true
 		}
 	}

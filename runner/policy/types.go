@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // ActionType is one row of section 2: an action with an effect outside the agent's own head.
 type ActionType struct {
 	Type        string // as on the wire
@@ -34,34 +36,35 @@ func (r Role) rank() int {
 // AtLeast reports whether r includes what least may do. What is no role includes nothing.
 func (r Role) AtLeast(least Role) bool { return r.rank() > 0 && r.rank() >= least.rank() }
 
-// Types are the 20 action types of section 2, in its order.
-func Types() []ActionType {
-	return []ActionType{
-		{"terminal", "Terminal", Developer, ""},
-		{"git_commit", "GitCommit", Developer, ""},
-		{"write_file", "WriteFile", Developer, ""},
-		{"git_push", "GitPush", Maintainer, CeilingTypedGit},
-		{"pr_open", "PrOpen", Maintainer, CeilingTypedGit},
-		{"git_repo_create", "GitRepoCreate", Maintainer, ""},
-		{"git_branch_create", "GitBranchCreate", Maintainer, ""},
-		{"git_branch_protect", "GitBranchProtect", Maintainer, ""},
-		{"open_adr_pr", "OpenAdrPr", Maintainer, ""},
-		{"open_infra_pr", "OpenInfraPr", Maintainer, ""},
-		{"git_merge", "GitMerge", Maintainer, ""},
-		{"instruction_patch", "InstructionPatch", Maintainer, CeilingInstructionPatch},
-		{"parallelize", "Parallelize", Maintainer, CeilingParallelism},
-		{"raise_max_parallel", "RaiseMaxParallel", Maintainer, CeilingParallelism},
-		{"propose_execution_plan", "ProposeExecutionPlan", Maintainer, ""},
-		{"assess_implementability", "AssessImplementability", Maintainer, ""},
-		{"container_start", "ContainerStart", Maintainer, ""},
-		{"container_stop", "ContainerStop", Maintainer, ""},
-		{"container_remove", "ContainerRemove", Maintainer, CeilingContainerRemove},
-		{"spend", "Spend", Owner, ""},
-	}
+// actionTypes is the table of section 2; it is never changed.
+var actionTypes = [...]ActionType{
+	{"terminal", "Terminal", Developer, ""},
+	{"git_commit", "GitCommit", Developer, ""},
+	{"write_file", "WriteFile", Developer, ""},
+	{"git_push", "GitPush", Maintainer, CeilingTypedGit},
+	{"pr_open", "PrOpen", Maintainer, CeilingTypedGit},
+	{"git_repo_create", "GitRepoCreate", Maintainer, ""},
+	{"git_branch_create", "GitBranchCreate", Maintainer, ""},
+	{"git_branch_protect", "GitBranchProtect", Maintainer, ""},
+	{"open_adr_pr", "OpenAdrPr", Maintainer, ""},
+	{"open_infra_pr", "OpenInfraPr", Maintainer, ""},
+	{"git_merge", "GitMerge", Maintainer, ""},
+	{"instruction_patch", "InstructionPatch", Maintainer, CeilingInstructionPatch},
+	{"parallelize", "Parallelize", Maintainer, CeilingParallelism},
+	{"raise_max_parallel", "RaiseMaxParallel", Maintainer, CeilingParallelism},
+	{"propose_execution_plan", "ProposeExecutionPlan", Maintainer, ""},
+	{"assess_implementability", "AssessImplementability", Maintainer, ""},
+	{"container_start", "ContainerStart", Maintainer, ""},
+	{"container_stop", "ContainerStop", Maintainer, ""},
+	{"container_remove", "ContainerRemove", Maintainer, CeilingContainerRemove},
+	{"spend", "Spend", Owner, ""},
 }
 
+// Types are the 20 action types of section 2, in its order.
+func Types() []ActionType { return slices.Clone(actionTypes[:]) }
+
 func typeNamed(name string) (ActionType, bool) {
-	for _, t := range Types() {
+	for _, t := range actionTypes {
 		if t.Type == name {
 			return t, true
 		}
@@ -70,7 +73,7 @@ func typeNamed(name string) (ActionType, bool) {
 }
 
 func typeLabelled(label string) (ActionType, bool) {
-	for _, t := range Types() {
+	for _, t := range actionTypes {
 		if t.Label == label {
 			return t, true
 		}
