@@ -14,6 +14,8 @@ const (
 	maxScanDepth = 200   // nesting that is parsed; the grammar's parser recurses
 )
 
+const issueNoParse = "it does not parse as Bash"
+
 // analysis is what was read out of one command.
 type analysis struct {
 	items  []item
@@ -164,7 +166,7 @@ func (a *analysis) parse(text string) (string, []*syntax.Stmt) {
 	var stmts []*syntax.Stmt
 	for s, err := range newParser().StmtsSeq(strings.NewReader(text)) {
 		if err != nil {
-			a.issue("it does not parse as Bash")
+			a.issue(issueNoParse)
 			break
 		}
 		stmts = append(stmts, s)
