@@ -163,15 +163,26 @@ func (a *analysis) parse(text string) (string, []*syntax.Stmt) {
 		}
 		text = s.out()
 	}
-	var stmts []*syntax.Stmt
-	for s, err := range newParser().StmtsSeq(strings.NewReader(text)) {
-		if err != nil {
+	return text, a.statements(text)
+}
+
+// statements runs the library's parser. It is not stopped at an error, since it calls back once more behind one; should
+// it panic all the same, the text counts as one that does not parse.
+func (a *analysis) statements(text string) (stmts []*syntax.Stmt) {
+	defer func() {
+		if recover() != nil {
 			a.issue(issueNoParse)
-			break
+		}
+	}()
+	failed := false
+	for s, err := range newParser().StmtsSeq(strings.NewReader(text)) {
+		if failed = failed || err != nil; failed {
+			a.issue(issueNoParse)
+			continue
 		}
 		stmts = append(stmts, s)
 	}
-	return text, stmts
+	return stmts
 }
 
 // checkText finds what no person can see: control characters, invisible ones, invalid UTF-8.

@@ -121,7 +121,7 @@ func TestNoReasonHoldsTheScopesAbsolutePath(t *testing.T) {
 }
 
 func FuzzDecide(f *testing.F) {
-	for _, s := range []string{"ls", "for f in a; do cat $f; done", "cat <<E\n$(ls)\nE", "a\\\nb", "bash -c 'ls'", "{a,{b..d}}[!x]*"} {
+	for _, s := range []string{"ls", "for f in a; do cat $f; done", "cat <<E\n$(ls)\nE", "a\\\nb", "bash -c 'ls'", "{a,{b..d}}[!x]*", "0&0\xe2"} {
 		f.Add(s)
 	}
 	p := Permissions{Allow: []string{"Terminal(ls)", "Terminal(*)"}, Deny: []string{"Terminal(git commit)"}, Ask: []string{"Terminal(docker rm)"}}
