@@ -221,7 +221,7 @@ func (a *analysis) units() []*unit {
 	return out
 }
 
-// trimming backslash at the very end: the line is not finished.
+// endsInBackslash: a backslash that nothing escapes stands at the end, so the line is not finished.
 func endsInBackslash(s string) bool {
 	n := 0
 	for n < len(s) && s[len(s)-1-n] == '\\' {

@@ -309,7 +309,7 @@ func (s *segment) pureReader() bool {
 	return len(s.effectWords()) == 0
 }
 
-// GuardedPath says whether a path, absolute or relative to the root, names a guarded file.
+// guardedPath says whether a path, absolute or relative to the root, names a guarded file.
 func guardedPath(p, root string) bool {
 	w := literal(p)
 	g := newGuard(root)

@@ -26,7 +26,7 @@ func (r *reader) stmts(stmts []*syntax.Stmt, at place) {
 	}
 }
 
-// stmt reads one statement; front are words that stand in front of it as part of its own segment (time).
+// stmt reads one statement; fix corrects a simple command that the library reads wrongly, or is nil.
 func (r *reader) stmt(s *syntax.Stmt, at place, fix func(*syntax.CallExpr)) {
 	if s == nil {
 		return
