@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/moby/moby/client"
 
@@ -312,4 +313,48 @@ func removeContainer(t *testing.T, address, dir string) {
 	if err := errors.Join(engine.Remove(context.Background(), dir), engine.Close()); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestCommandsThatAKilledDaemonLeftInAContainerAreEnded(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, address, image string) {
+		e, base, state, dir := newEngine(t, action.Known()...), t.TempDir(), t.TempDir(), uniqueDir()
+		t.Cleanup(func() { removeContainer(t, address, dir) })
+		// What a daemon leaves that was killed: a command in the container, and a journal that knows of its start.
+		engine, err := containerctl.Discover(t.Context(), containerctl.Discovery{Setting: address, Environ: os.Environ()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := filepath.Join(base, "project")
+		if err := os.Mkdir(root, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s, err := containerctl.ParseSpec(json.RawMessage(spec(dir, image)), "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		started, err := engine.Start(t.Context(), s, containerctl.StartOptions{Root: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := make(chan error, 1)
+		go func() {
+			_, err := engine.Exec(context.Background(), containerctl.ExecCommand{Container: started.ID, Text: "touch /work/runs; sleep 300"})
+			left <- err
+		}()
+		waitFile(t, filepath.Join(root, "runs"))
+		earlier := openJournal(t, state)
+		leave(t, earlier, e.URL, "begun", `{"ref":"begun","command":"sleep 300"}`, time.Now().Add(time.Hour), true)
+		if err := earlier.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		later := openJournal(t, state)
+		d := startDaemonIn(t, e, base, onEngine(address), func(o *Options) { o.Ledger = later })
+		failuretest.Produced(t, e.result(t).Failure, failure.Interrupted)
+		<-left // its command was ended from outside
+		d.stop()
+		if err := errors.Join(d.wait(t), later.Close(), engine.Close()); err != nil {
+			t.Error(err)
+		}
+	})
 }

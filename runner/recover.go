@@ -87,6 +87,12 @@ func (m *Machine) endLeft(ctx context.Context, u journal.Unfinished) {
 		ended, err = engine.EndCommands(ctx, u.Process.Container)
 	case u.Process.PID != 0:
 		ended, err = exec.EndLeftovers(ctx, u.Process.PID, u.Process.Identity)
+	case u.Key.Event == action.EventExec:
+		// The daemon ended between the start and the note about it; in the project's container it can still be found.
+		engine, state, found, lost := m.engines.running(ctx, u.Key.Project)
+		if err = lost; found {
+			ended, err = engine.EndCommands(ctx, state.Name)
+		}
 	}
 	if err != nil {
 		log.Warn("processes of an earlier daemon may still run", "error", err)
