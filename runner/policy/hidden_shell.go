@@ -133,6 +133,9 @@ func (a *analysis) script(s *segment, name string, i, depth int) {
 		if s.stdin != nil {
 			a.visible(s, s.stdin, tail{privilege: true}, depth)
 		}
+		for _, in := range a.groupInput {
+			a.visible(s, in, tail{privilege: true}, depth)
+		}
 		return
 	}
 	w := &ws[i]

@@ -99,3 +99,10 @@ func TestAnExplanationShowsEachSegment(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+func TestADocumentForAGroupReachesTheShellInIt(t *testing.T) {
+	d, denied := RecheckDeny(Action{Type: "terminal", Command: "{ bash; } <<'E'\nrm -rf /\nE"}, Permissions{}, Context{})
+	if !denied || d.Rule != BuiltinDeny {
+		t.Errorf("%+v", d)
+	}
+}
