@@ -147,14 +147,27 @@ func (a *analysis) run(command string) {
 
 // program parses a text and reads its statements.
 func (r *reader) program(text string) {
-	text, stmts := r.a.parse(text)
-	r.src = text
+	text, stmts, whole := r.a.parse(text)
+	if whole || strings.IndexByte(text, '`') < 0 {
+		r.src = text
+		r.stmts(stmts, place{loop: -1})
+		return
+	}
+	blank, inside := withoutBackticks(text)
+	r.src = blank
+	stmts, _ = r.a.statements(blank)
 	r.stmts(stmts, place{loop: -1})
+	for _, text := range inside[:min(len(inside), maxBackticks)] {
+		in := &reader{a: r.a, depth: r.depth, top: r.top}
+		in.src = text
+		stmts, _ = r.a.statements(text)
+		in.stmts(stmts, place{loop: -1})
+	}
 }
 
 // parse gives the statements of a text, and the text that the library's offsets belong to. Of a text that does not
 // parse, the complete statements in front of the break remain, since a shell runs line by line.
-func (a *analysis) parse(text string) (string, []*syntax.Stmt) {
+func (a *analysis) parse(text string) (read string, stmts []*syntax.Stmt, whole bool) {
 	if needsScan(text) {
 		s := scanner{src: text}
 		s.scan()
@@ -163,26 +176,29 @@ func (a *analysis) parse(text string) (string, []*syntax.Stmt) {
 		}
 		text = s.out()
 	}
-	return text, a.statements(text)
+	stmts, whole = a.statements(text)
+	return text, stmts, whole
 }
 
 // statements runs the library's parser. It is not stopped at an error, since it calls back once more behind one; should
-// it panic all the same, the text counts as one that does not parse.
-func (a *analysis) statements(text string) (stmts []*syntax.Stmt) {
+// it panic all the same, the text counts as one that does not parse. whole is false where it does not.
+func (a *analysis) statements(text string) (stmts []*syntax.Stmt, whole bool) {
+	failed := false
 	defer func() {
 		if recover() != nil {
+			failed = true
+		}
+		if whole = !failed; failed {
 			a.issue(issueNoParse)
 		}
 	}()
-	failed := false
 	for s, err := range newParser().StmtsSeq(strings.NewReader(text)) {
 		if failed = failed || err != nil; failed {
-			a.issue(issueNoParse)
 			continue
 		}
 		stmts = append(stmts, s)
 	}
-	return stmts
+	return stmts, true
 }
 
 // checkText finds what no person can see: control characters, invisible ones, invalid UTF-8.

@@ -13,7 +13,7 @@ func PlainPOSIX(text string) bool {
 		return false
 	}
 	a := newAnalysis()
-	src, stmts := a.parse(text)
+	src, stmts, _ := a.parse(text)
 	for _, reason := range a.issues {
 		if reason != issueUnclosed {
 			return false
