@@ -14,6 +14,10 @@ func (a *analysis) unread(s *segment, reason string, depth int) {
 		s.tails = append(s.tails, all)
 	}
 	a.texts(s, ws, t, depth, true)
+	if s.stdin != nil && in("shell", s.name()) {
+		// Whatever the options mean, a shell reads its input sooner or later.
+		a.visible(s, s.stdin, t, depth)
+	}
 }
 
 // texts reads the program texts among words that may be run: the operand of a shell's -c, and every known word, or
