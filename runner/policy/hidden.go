@@ -171,8 +171,13 @@ func (a *analysis) carry(s *segment, from int, words []word, depth int) []item {
 }
 
 // programText reads a text as a program: its segments are hidden ones.
-func (a *analysis) programText(text string, depth int) *analysis {
+func (a *analysis) programText(s *segment, text string, depth int) *analysis {
 	sub := &analysis{unroll: a.unroll, budget: a.budget, plainEval: a.plainEval}
+	// What is handed to the segment reaches the shells in its text, too.
+	sub.groupInput = a.groupInput[:len(a.groupInput):len(a.groupInput)]
+	if s.stdin != nil {
+		sub.groupInput = append(sub.groupInput, s.stdin)
+	}
 	if *a.budget -= len(text) + 512; *a.budget < 0 {
 		sub.issue("more program text than is read")
 		return sub
@@ -203,7 +208,7 @@ func (a *analysis) merge(sub *analysis) {
 
 // follow reads a text that s hands to a shell, for its opinion too.
 func (a *analysis) follow(s *segment, text string, depth int) []item {
-	sub := a.programText(text, depth+1)
+	sub := a.programText(s, text, depth+1)
 	a.merge(sub)
 	s.issues = append(s.issues, sub.issues...)
 	if len(sub.items) == 0 {
@@ -218,7 +223,7 @@ func (a *analysis) visible(s *segment, w *word, t tail, depth int) {
 	if strings.TrimSpace(text) == "" || depth >= maxFollowed+1 {
 		return
 	}
-	sub := a.programText(text, depth+1)
+	sub := a.programText(s, text, depth+1)
 	for _, u := range sub.units() {
 		for _, r := range u.readings {
 			n := t

@@ -130,12 +130,7 @@ func (a *analysis) script(s *segment, name string, i, depth int) {
 	if i >= len(ws) || ws[i].text == "-" || s.stdin != nil {
 		s.wrapper = true
 		s.issue("a shell whose program comes from elsewhere")
-		if s.stdin != nil {
-			a.visible(s, s.stdin, tail{privilege: true}, depth)
-		}
-		for _, in := range a.groupInput {
-			a.visible(s, in, tail{privilege: true}, depth)
-		}
+		a.input(s, depth)
 		return
 	}
 	w := &ws[i]
@@ -144,6 +139,16 @@ func (a *analysis) script(s *segment, name string, i, depth int) {
 		a.unread(s, "a script that is not known", depth)
 	case specialFile(w.text):
 		s.issue("a script from a device")
+	}
+}
+
+// input reads what is handed to a shell, by its own redirection or by that of a group or program text around it.
+func (a *analysis) input(s *segment, depth int) {
+	if s.stdin != nil {
+		a.visible(s, s.stdin, tail{privilege: true}, depth)
+	}
+	for _, in := range a.groupInput {
+		a.visible(s, in, tail{privilege: true}, depth)
 	}
 }
 

@@ -14,9 +14,9 @@ func (a *analysis) unread(s *segment, reason string, depth int) {
 		s.tails = append(s.tails, all)
 	}
 	a.texts(s, ws, t, depth, true)
-	if s.stdin != nil && in("shell", s.name()) {
+	if in("shell", s.name()) {
 		// Whatever the options mean, a shell reads its input sooner or later.
-		a.visible(s, s.stdin, t, depth)
+		a.input(s, depth)
 	}
 }
 
