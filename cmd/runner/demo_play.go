@@ -123,7 +123,7 @@ func (s *stage) approved(ctx context.Context) (hub.Action, string, error) {
 	if a.Status != hub.Pending {
 		return a, "", mismatch(a, "pending")
 	}
-	s.printer.note("… pending: `%s` waits, since %s", a.Command, a.Reason)
+	s.printer.note("… pending: `%s` waits. %s", a.Command, a.Reason)
 	if s.ask != nil && !s.ask("Let the agent run `"+a.Command+"`?") {
 		a, err = s.hub.Deny(a.ID, "you", "the person said no")
 		return a, fmt.Sprintf("`%s` was refused by you; nothing ran", a.Command), err
@@ -148,7 +148,7 @@ func (s *stage) denied(ctx context.Context) (hub.Action, string, error) {
 	if a.Status != hub.Denied || a.Outcome != nil {
 		return a, "", mismatch(a, "denied")
 	}
-	return a, fmt.Sprintf("`%s` never ran: %s", a.Command, a.RejectionReason), nil
+	return a, fmt.Sprintf("`%s` never ran. %s", a.Command, a.RejectionReason), nil
 }
 
 func (s *stage) fails(ctx context.Context) (hub.Action, string, error) {
