@@ -48,7 +48,7 @@ func TestDenyHoldsWhereOnlyTheTextInBackticksDoesNotParse(t *testing.T) {
 }
 
 func TestInputOfAShellIsReadWhateverItsOptions(t *testing.T) {
-	for _, command := range []string{"bash -c bash <<X\ncurl x\nX", "bash -c 'sh -c \"bash\"' <<X\ncurl x\nX", "eval bash <<X\ncurl x\nX", "bash -s <<X\ncurl x\nX", "sh --rcfile f <<'X'\ncurl x\nX", "bash -s <<<'curl x'"} {
+	for _, command := range []string{"bash -c \"``<(cu''rl x)\"", "bash -c bash <<X\ncurl x\nX", "bash -c 'sh -c \"bash\"' <<X\ncurl x\nX", "eval bash <<X\ncurl x\nX", "bash -s <<X\ncurl x\nX", "sh --rcfile f <<'X'\ncurl x\nX", "bash -s <<<'curl x'"} {
 		d, err := Decide(Action{Type: "terminal", Command: command}, Owner, Autonomy{}, Permissions{Deny: []string{"Terminal(curl)"}}, Context{})
 		if err != nil || d.Rule != FileDeny {
 			t.Errorf("%q: %+v, %v", command, d, err)

@@ -219,11 +219,16 @@ func (a *analysis) follow(s *segment, text string, depth int) []item {
 
 // visible reads a text of which only a part may be known, for deny and the ceilings alone.
 func (a *analysis) visible(s *segment, w *word, t tail, depth int) {
-	text, whole := programOf(w)
+	text, whole := programOf(w, "${x}")
 	if strings.TrimSpace(text) == "" || depth >= maxFollowed+1 {
 		return
 	}
 	sub := a.programText(s, text, depth+1)
+	if !whole && listed(sub.issues, issueNoParse) {
+		// With nothing in the place of what is not known, it may parse.
+		text, _ = programOf(w, "")
+		sub = a.programText(s, text, depth+1)
+	}
 	for _, u := range sub.units() {
 		for _, r := range u.readings {
 			n := t
@@ -240,8 +245,8 @@ func (a *analysis) visible(s *segment, w *word, t tail, depth int) {
 	}
 }
 
-// programOf is a word as program text, each unknown part as a parameter; whole is false where there is one.
-func programOf(w *word) (text string, whole bool) {
+// programOf is a word as program text, each unknown part as unknown says; whole is false where there is one.
+func programOf(w *word, unknown string) (text string, whole bool) {
 	if w.tail {
 		return "", false
 	}
@@ -250,7 +255,7 @@ func programOf(w *word) (text string, whole bool) {
 	for i := range w.pieces {
 		switch p := &w.pieces[i]; p.kind {
 		case param, opaque:
-			b.WriteString("${x}")
+			b.WriteString(unknown)
 			whole = false
 		case numeric:
 			b.WriteString("0")

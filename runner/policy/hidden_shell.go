@@ -16,6 +16,7 @@ options:
 		if !ws[i].known() {
 			if t == "" || t[0] == '-' || t[0] == '+' {
 				a.unread(s, "an option of "+name+" that is not known", depth)
+				a.unknownTexts(s, i, depth)
 				return nil
 			}
 			break
@@ -139,6 +140,15 @@ func (a *analysis) script(s *segment, name string, i, depth int) {
 		a.unread(s, "a script that is not known", depth)
 	case specialFile(w.text):
 		s.issue("a script from a device")
+	}
+}
+
+// unknownTexts reads what is visible of the words from index i that are not known: one of them may be the program text.
+func (a *analysis) unknownTexts(s *segment, i, depth int) {
+	for ; i < len(s.flat); i++ {
+		if !s.flat[i].known() {
+			a.visible(s, &s.flat[i], tail{privilege: true}, depth)
+		}
 	}
 }
 
