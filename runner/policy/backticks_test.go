@@ -38,6 +38,7 @@ func TestDenyHoldsWhereOnlyTheTextInBackticksDoesNotParse(t *testing.T) {
 		{"echo \"`if`\"; rm -rf /", BuiltinDeny},
 		{"echo `curl x; (`", FileDeny},
 		{"ls `( `", CeilingUnresolved},
+		{"rm -rf /\\\n\\\n\\", BuiltinDeny}, // Bash drops the last backslash
 	} {
 		d, err := Decide(Action{Type: "terminal", Command: c.command}, Owner,
 			Autonomy{Mode: AutoApprove, Origin: "wildcard"}, Permissions{Deny: []string{"Terminal(curl)"}}, Context{})

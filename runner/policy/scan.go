@@ -117,6 +117,10 @@ func (s *scanner) scan() {
 	s.stack = append(s.stack, frame{kind: 'c', begin: true})
 	if endsInBackslash(s.src) {
 		s.issue("a backslash at the end: the line is not finished")
+		// Behind more than one joined line Bash drops it; otherwise it is a character of the last word.
+		if strings.HasSuffix(s.src, "\\\n\\\n\\") {
+			s.src = s.src[:len(s.src)-1]
+		}
 	}
 	wordStart := true
 	for s.peek(); s.pos < len(s.src) && !s.cut; s.join(false) {
