@@ -148,20 +148,21 @@ func (a *analysis) run(command string) {
 // program parses a text and reads its statements.
 func (r *reader) program(text string) {
 	text, stmts, whole := r.a.parse(text)
-	if whole || strings.IndexByte(text, '`') < 0 {
+	if whole || !strings.Contains(text, "`") && !strings.Contains(text, "<<") {
 		r.src = text
 		r.stmts(stmts, place{loop: -1})
 		return
 	}
+	// Bash looks into backticks and here-documents only when it runs what stands around them.
 	blank, inside := withoutBackticks(text)
-	r.src = blank
-	stmts, _ = r.a.statements(blank)
-	r.stmts(stmts, place{loop: -1})
-	for _, text := range inside[:min(len(inside), maxBackticks)] {
-		in := &reader{a: r.a, depth: r.depth, top: r.top}
-		in.src = text
+	rest, bodies := withoutDocuments(blank)
+	for _, body := range bodies {
+		inside = append(inside, `: "`+strings.ReplaceAll(body, `"`, " ")+`"`)
+	}
+	for _, text := range append([]string{rest}, inside[:min(len(inside), maxApart)]...) {
+		part := &reader{a: r.a, depth: r.depth, top: r.top, src: text}
 		stmts, _ = r.a.statements(text)
-		in.stmts(stmts, place{loop: -1})
+		part.stmts(stmts, place{loop: -1})
 	}
 }
 

@@ -2,8 +2,8 @@ package policy
 
 import "strings"
 
-// maxBackticks bounds how many texts in backticks are read by themselves in one command.
-const maxBackticks = 1000
+// maxApart bounds how many texts in backticks and here-documents are read by themselves in one command.
+const maxApart = 1000
 
 // withoutBackticks leaves out what stands in backticks, and gives it apart. Bash looks into them only when it runs
 // them, so a text in them that does not parse keeps nothing around it from running; the grammar library gives up the

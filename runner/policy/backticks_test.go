@@ -38,6 +38,8 @@ func TestDenyHoldsWhereOnlyTheTextInBackticksDoesNotParse(t *testing.T) {
 		{"echo \"`if`\"; rm -rf /", BuiltinDeny},
 		{"echo `curl x; (`", FileDeny},
 		{"ls `( `", CeilingUnresolved},
+		{"rm -rf / <<E\n\"$( esac\nE\nx) ", BuiltinDeny},
+		{"cat <<E\n$(curl x)\nE\nx) `(`", FileDeny},
 		{"rm -rf /\\\n\\\n\\", BuiltinDeny}, // Bash drops the last backslash
 	} {
 		d, err := Decide(Action{Type: "terminal", Command: c.command}, Owner,
