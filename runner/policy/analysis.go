@@ -148,12 +148,13 @@ func (a *analysis) run(command string) {
 // program parses a text and reads its statements.
 func (r *reader) program(text string) {
 	text, stmts, whole := r.a.parse(text)
+	r.src = text
+	r.stmts(stmts, place{loop: -1})
 	if whole || !strings.Contains(text, "`") && !strings.Contains(text, "<<") {
-		r.src = text
-		r.stmts(stmts, place{loop: -1})
 		return
 	}
-	// Bash looks into backticks and here-documents only when it runs what stands around them.
+	// Bash looks into backticks and here-documents only when it runs what stands around them. What is found without
+	// them comes on top: the command is unresolved, and this can only find more to deny or to ask about.
 	blank, inside := withoutBackticks(text)
 	rest, bodies := withoutDocuments(blank)
 	for _, body := range bodies {
