@@ -43,6 +43,7 @@ type engine struct {
 	now   *channel.ServerChannel
 	heard chan channel.Message // everything that the daemon pushes
 	ready chan *channel.ServerChannel
+	ended chan struct{} // one for each join that was let in and has ended
 }
 
 func newEngine(t testing.TB, grants ...action.Extension) *engine {
@@ -53,7 +54,7 @@ func newEngine(t testing.TB, grants ...action.Extension) *engine {
 // newEngineFor is newEngine with room for n joins that nobody waits for.
 func newEngineFor(t testing.TB, n int, grants ...action.Extension) *engine {
 	t.Helper()
-	e := &engine{grants: grants, heard: make(chan channel.Message, 10_000), ready: make(chan *channel.ServerChannel, 2*n)}
+	e := &engine{grants: grants, heard: make(chan channel.Message, 10_000), ready: make(chan *channel.ServerChannel, 2*n), ended: make(chan struct{}, 100*n)}
 	e.channels = &channel.Server{
 		Connect: func(r *http.Request) (channel.Session, error) { return channel.Session{ID: "daemon"}, nil },
 		Join:    e.join,
@@ -108,7 +109,7 @@ func (c *engineChannel) Handle(_ context.Context, msg channel.Message) {
 	c.e.heard <- msg
 }
 
-func (c *engineChannel) Closed(error) {}
+func (c *engineChannel) Closed(error) { c.e.ended <- struct{}{} }
 
 // send pushes an event to the daemon that joined last.
 func (e *engine) send(t testing.TB, event, payload string) {
