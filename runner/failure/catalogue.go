@@ -2,6 +2,7 @@ package failure
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -22,8 +23,21 @@ func Catalogue() []Entry {
 	return all
 }
 
-// catalogue gives each name its usual cause and the usual next step.
-var catalogue = map[Name]struct{ cause, next string }{
+// texts are the usual cause and the usual next step.
+type texts struct{ cause, next string }
+
+// catalogue gives each name its texts. An area with many names has them in a file of its own, catalogue_AREA.go.
+var catalogue = together(core, folderArea, gitArea, terminalArea, daemonArea, pairingArea, serviceArea, hubArea, doorArea)
+
+func together(areas ...map[Name]texts) map[Name]texts {
+	all := map[Name]texts{}
+	for _, area := range areas {
+		maps.Copy(all, area)
+	}
+	return all
+}
+
+var core = map[Name]texts{
 	// General.
 	Internal: {
 		`something the daemon did not expect`,

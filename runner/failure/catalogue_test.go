@@ -11,20 +11,30 @@ import (
 	"testing"
 )
 
-// constants gives the Go name of each Name in names.go.
+// constants gives the Go name of each constant of type Name in this package.
 func constants(t *testing.T) map[string]Name {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]Name{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
-			found[spec.Names[0].Name] = Name(strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return true
-	})
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Name" {
+				found[spec.Names[0].Name] = Name(strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
+			}
+			return true
+		})
+	}
 	return found
 }
 

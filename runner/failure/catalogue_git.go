@@ -1,0 +1,6 @@
+package failure
+
+// Names that concern the typed git actions and clones.
+const ()
+
+var gitArea = map[Name]texts{}

@@ -1,0 +1,6 @@
+package failure
+
+// Names that concern login, device keys, the keychain, logout.
+const ()
+
+var pairingArea = map[Name]texts{}

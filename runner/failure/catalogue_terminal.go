@@ -1,0 +1,6 @@
+package failure
+
+// Names that concern terminals.
+const ()
+
+var terminalArea = map[Name]texts{}
