@@ -14,6 +14,9 @@ const (
 	ExtDeadline Extension = "deadline" // actions carry deadlineMs
 	ExtDecision Extension = "decision" // actions say who decided
 	ExtCancel   Extension = "cancel"   // exec_cancel
+	ExtOutput   Extension = "output"   // exec_output while a command runs
+	ExtProgress Extension = "progress" // action_progress of pulls, clones and mirrors
+	ExtAction   Extension = "action"   // typed actions
 )
 
 // Known lists the extensions that work in this version, in the order in which they are declared.
