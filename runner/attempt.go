@@ -76,6 +76,8 @@ func (s *session) connect(ctx context.Context) (link, error) {
 // serve reads the channel and delivers results until the connection ends or the drain is over.
 func (s *session) serve(ctx context.Context, l link) error {
 	live, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.setLive(&l)
+	defer s.setLive(nil)
 	delivered := make(chan error, 1)
 	go func() { delivered <- s.deliver(live, l) }()
 
@@ -107,6 +109,13 @@ func (s *session) serve(ctx context.Context, l link) error {
 		<-drained
 	}
 	return err
+}
+
+// setLive notes the connection on which running actions are shown.
+func (s *session) setLive(l *link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live = l
 }
 
 // heedSuspends has the connection tested as soon as the machine wakes up: it may have died meanwhile without a word.

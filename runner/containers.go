@@ -123,9 +123,7 @@ func (s *session) startContainer(ctx context.Context, l *link, c action.Containe
 	}
 	started, err := engine.Start(ctx, spec, containerctl.StartOptions{
 		Root: folder.Path, User: o.User, Drift: o.Drift, PullDeadline: pull,
-		Progress: func(p containerctl.Progress) {
-			s.log.Info("pulling", "ref", c.Ref, "image", p.Image, "bytes", p.Current, "of", p.Total)
-		},
+		Progress: s.pulling(c.Ref),
 	})
 	if err != nil {
 		return action.ContainerResult{}, err

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"brabo.dev/runner/containerctl"
@@ -44,6 +45,7 @@ func refusedCredential(e action.Exec, container string) *failure.Failure {
 
 func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming) action.ExecResult {
 	c := s.m.o.Commands
+	shown := s.streamOutput(e.Ref)
 	r := exec.Run(ctx, exec.Command{
 		Text: e.Command, Shell: c.Shell, PlainPOSIX: plainPOSIX,
 		Dir: p.dir, Env: p.env,
@@ -51,11 +53,13 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 		// Room is kept for the words that a result without an exit code needs.
 		ResultLimit: c.ResultLimit - action.NoticeRoom,
 		SpoolDir:    c.SpoolDir, SpoolName: spoolName(s.project.ID, e.Ref), SpoolLimit: c.SpoolLimit,
-		Umask: c.Umask,
+		Umask:   c.Umask,
+		Observe: func(chunk []byte) { _, _ = shown.Write(chunk) }, // never fails
 		Started: func(pid int, identity string) {
 			s.began(in, journal.Process{PID: pid, Group: pid, Identity: identity})
 		},
 	})
+	shown.close()
 	if r.SpoolFailure != nil {
 		s.log.Warn("the full output was not kept", "ref", e.Ref, "failure", r.SpoolFailure)
 	}
@@ -81,10 +85,12 @@ func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, 
 	}
 	s.began(in, journal.Process{Container: container.Name})
 	out := exec.NewOutput(c.ResultLimit - action.NoticeRoom)
+	shown := s.streamOutput(e.Ref)
 	r, err := engine.Exec(ctx, containerctl.ExecCommand{
 		Container: container.ID, Text: e.Command, Cwd: s.inside(p.dir), Shell: shell, Umask: umask,
-		Output: out, Received: in.received, Deadline: in.deadline, Grace: c.Grace,
+		Output: io.MultiWriter(out, shown), Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 	})
+	shown.close()
 	if r.Note != "" {
 		s.log.Info("container", "ref", e.Ref, "note", r.Note)
 	}

@@ -34,6 +34,7 @@ type session struct {
 	draining bool
 	idle     chan struct{} // closed when draining and jobs is empty
 	reported map[string]bool
+	live     *link // the joined connection; nil between two
 }
 
 func newSession(m *Machine, p Project, left []journal.Unfinished) *session {

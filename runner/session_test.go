@@ -31,7 +31,7 @@ func TestApprovedCommandRunsInTheProjectAndIsReported(t *testing.T) {
 func TestJoinDeclaresAndConfirmsTheFolder(t *testing.T) {
 	e := newEngine(t)
 	d := startDaemon(t, e)
-	if got := string(e.hear(t, "join").Payload); got != `{"capacidades":["exec","ext:ack","ext:deadline","ext:decision","ext:cancel"]}` {
+	if got := string(e.hear(t, "join").Payload); got != `{"capacidades":["exec","ext:ack","ext:deadline","ext:decision","ext:cancel","ext:output","ext:progress"]}` {
 		t.Error(got)
 	}
 	if got := string(e.hear(t, "workspace_confirm").Payload); got != fmt.Sprintf(`{"path":%q}`, d.root) {

@@ -20,7 +20,9 @@ const (
 )
 
 // Known lists the extensions that work in this version, in the order in which they are declared.
-func Known() []Extension { return []Extension{ExtAck, ExtDeadline, ExtDecision, ExtCancel} }
+func Known() []Extension {
+	return []Extension{ExtAck, ExtDeadline, ExtDecision, ExtCancel, ExtOutput, ExtProgress}
+}
 
 // Extensions are the granted ones. The zero value is a server without any.
 type Extensions []Extension

@@ -49,7 +49,8 @@ func (h *Hub) join(_ context.Context, ch *channel.ServerChannel, params json.Raw
 	if !found || !h.tickets.use(text, id, time.Now()) {
 		return nil, nil, &channel.Refusal{Reason: refusedUnauthorized}
 	}
-	capabilities, extensions := action.Declared(params)
+	capabilities, declared := action.Declared(params)
+	extensions := served(declared)
 	if !slices.Contains(capabilities, "exec") {
 		return nil, nil, &channel.Refusal{Reason: refusedCapability}
 	}
@@ -66,6 +67,18 @@ func (h *Hub) join(_ context.Context, ch *channel.ServerChannel, params json.Raw
 	h.c.Log.Info("runner joined", "project", id, "extensions", extensions)
 	h.resumeLocked(p)
 	return &runnerHandler{h, p, p.runner}, action.JoinReply{Extensions: extensions}, nil
+}
+
+// served are those of the declared extensions that the hub makes use of.
+func served(declared action.Extensions) action.Extensions {
+	var known action.Extensions
+	for _, x := range declared {
+		switch x {
+		case action.ExtAck, action.ExtDeadline, action.ExtDecision, action.ExtCancel:
+			known = append(known, x)
+		}
+	}
+	return known
 }
 
 // runnerHandler takes what a runner sends on its channel.
