@@ -70,3 +70,17 @@ func TestConfineRefusesWhatItCanNotLookInto(t *testing.T) {
 	_, err := Confine(root, filepath.Join(hidden, "a"))
 	failuretest.Produced(t, err, failure.CwdOutside)
 }
+
+func TestListNamesAFolderThatCanNotBeRead(t *testing.T) {
+	asOrdinaryUser(t)
+	home := mkdir(t, realTemp(t), "home")
+	dir := mkdir(t, home, "private")
+	closed(t, dir, 0)
+	_, err := List(t.Context(), dir, Browse{Home: home})
+	if f := failuretest.Produced(t, err, failure.FolderUnreadable); !strings.Contains(f.Cause, "mode 0000") {
+		t.Error(f)
+	}
+	if got, err := List(t.Context(), home, Browse{Home: home}); err != nil || len(got.Entries) != 1 || !got.Entries[0].IsDir {
+		t.Errorf("the folder above it: %+v, %v", got, err)
+	}
+}

@@ -7,6 +7,9 @@ import "slices"
 // volumeForm has nothing to say about paths without volumes.
 func volumeForm(string) string { return "" }
 
+// drivesTop: there is nothing above the file system's own top.
+func drivesTop(string) bool { return false }
+
 // rootsHome is the home of the one user who lives in a folder of the system's own.
 const rootsHome = "/root"
 

@@ -34,6 +34,9 @@ func volumeForm(p string) string {
 	return ""
 }
 
+// drivesTop reports whether p stands for what is above the drives.
+func drivesTop(p string) bool { return p == "/" || p == `\` }
+
 // systemFolderOf gives the folder of the system that p is or lies in, or nothing.
 func systemFolderOf(p string) string {
 	top := filepath.VolumeName(p) + `\`
