@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"runner/failure/failuretest": {"runner/failure"},
 	"runner/journal":             {"runner/action", "runner/failure"},
 	"runner/policy":              {"runner/failure"},
+	"runner/logs":                {"runner/failure"},
 	"runner/pairing":             {"runner/failure", "runner/settings"},
 	"runner/settings":            {"runner/failure"},
 	"channel":                    {"runner/failure"},

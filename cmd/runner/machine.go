@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -99,14 +98,18 @@ func (h host) attempts() int {
 	return h.settings.Connect.Attempts
 }
 
-// openJournal opens the journal of a daemon that serves one project, or, for an empty id, all of this machine's. Each
-// such daemon has a folder of its own, since a journal has one owner.
-func (h host) openJournal(projectID string) (*journal.Journal, error) {
-	folder := h.sources.Folders().State
-	if projectID != "" {
-		sum := sha256.Sum256([]byte(projectID)) // an id is the server's word, and no name of a folder
-		folder = filepath.Join(folder, "projects", hex.EncodeToString(sum[:8]))
+// stateFolder is that of a daemon that serves one project, or, for an empty id, all of this machine's. Each such daemon
+// has a folder of its own, since a journal and a log have one owner.
+func stateFolder(f settings.Folders, projectID string) string {
+	if projectID == "" {
+		return f.State
 	}
+	sum := sha256.Sum256([]byte(projectID)) // an id is the server's word, and no name of a folder
+	return filepath.Join(f.State, "projects", hex.EncodeToString(sum[:8]))
+}
+
+// openJournal opens the journal in a daemon's state folder.
+func (h host) openJournal(folder string) (*journal.Journal, error) {
 	j := h.settings.Journal
 	opened, err := journal.Open(journal.Options{
 		Folder: folder, Keep: j.Keep, Size: j.Size, Reserve: j.Reserve, Log: h.log,
@@ -144,13 +147,4 @@ func processSources() (settings.Sources, error) {
 		return src, fmt.Errorf("finding the working folder: %w", err)
 	}
 	return src, nil
-}
-
-// logTo is the log of a foreground daemon: text for people.
-func logTo(w io.Writer, level string) *slog.Logger {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		l = slog.LevelInfo // settings.Load has refused every other word
-	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l}))
 }

@@ -12,6 +12,7 @@ import (
 
 	"brabo.dev/runner/runner"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/logs"
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/settings"
 )
@@ -64,7 +65,14 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
-	log := logTo(errOut, values.Log.Level)
+	state := stateFolder(src.Folders(), r.ProjectID)
+	log, logFile, err := logs.Open(logs.Options{
+		Folder: logFolder(state), Total: values.Log.Total, Level: levelOf(values.Log.Level), People: errOut,
+	})
+	if err != nil {
+		log.Warn("there is no log file", "failure", err)
+	}
+	defer logFile.Close()
 	h, err := newHost(values, src, r.APIURL, credential, log)
 	if err != nil {
 		return usageError(err)
@@ -76,7 +84,7 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	if err := ownChildren(); err != nil {
 		return err
 	}
-	opened, err := h.openJournal(r.ProjectID)
+	opened, err := h.openJournal(state)
 	if err != nil {
 		return err
 	}
