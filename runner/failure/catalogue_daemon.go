@@ -1,9 +1,12 @@
 package failure
 
-// Names that concern the daemon as a process: its local socket, its readiness, its drain.
+// Names that concern the daemon as a process: its log, its local socket, its readiness, its drain.
 const (
-	LogUnwritable Name = "log_unwritable"
-	LogUnreadable Name = "log_unreadable"
+	LogUnwritable    Name = "log_unwritable"
+	LogUnreadable    Name = "log_unreadable"
+	DaemonNotRunning Name = "daemon_not_running"
+	ControlRefused   Name = "control_refused"
+	ControlFailed    Name = "control_failed"
 )
 
 var daemonArea = map[Name]texts{
@@ -13,4 +16,13 @@ var daemonArea = map[Name]texts{
 	LogUnreadable: {
 		`the log can't be read`,
 		"run the command as the user whose daemon it is; `runner config path` names the folders"},
+	DaemonNotRunning: {
+		`no daemon has this state folder`,
+		"start one with `runner run` or `runner service start`"},
+	ControlRefused: {
+		`it was started by one of the daemon's own actions, and those may not steer the daemon`,
+		`ask from a shell of your own, outside of what the daemon runs`},
+	ControlFailed: {
+		`the daemon's local socket can't be used`,
+		`look at its folder's owner and mode, and at the daemon's log`},
 }
