@@ -21,6 +21,7 @@ type Conn struct {
 
 	turn    chan struct{} // held by the one who writes, in order of arrival
 	waiting atomic.Int32  // callers that write or wait for their turn
+	heard   atomic.Int64  // when the last message came, in ns since 1970
 	writing sync.Mutex    // around one message; heartbeats need no turn
 
 	done    chan struct{} // closed when the connection has ended
@@ -62,6 +63,7 @@ func newConn(ws *websocket.Conn, o Dialer) *Conn {
 		beatNow: make(chan struct{}, 1), urgent: make(chan []byte, 8),
 		waiters: map[string]*waiter{}, channels: map[string]*Channel{}, topics: map[string]*Channel{},
 	}
+	c.heard.Store(time.Now().UnixNano())
 	ws.SetReadLimit(o.ReadLimit)
 	c.running.Go(c.read)
 	c.running.Go(c.beat)
@@ -80,6 +82,10 @@ func (c *Conn) Err() error {
 	}
 	return c.end
 }
+
+// LastHeard is when the last message of the server came, replies to heartbeats
+// among them; before the first it is when the connection was made.
+func (c *Conn) LastHeard() time.Time { return time.Unix(0, c.heard.Load()) }
 
 // finish ends the connection for the first reason given and fails everybody
 // who waits. It does not wait and leaves the TCP connection to its caller.

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"errors"
+	"time"
 
 	"github.com/gorilla/websocket"
 )
@@ -15,6 +16,7 @@ func (c *Conn) read() {
 			c.fail(endOf(err, EndClosedByServer))
 			return
 		}
+		c.heard.Store(time.Now().UnixNano())
 		m, err := decode(kind, data, fromServer)
 		if err == nil {
 			err = c.take(m)

@@ -39,7 +39,7 @@ func (s *session) attempt(ctx context.Context) error {
 		return err
 	}
 	defer l.conn.Close()
-	s.joined = true
+	s.joins(l)
 	s.log.Info("joined", "extensions", l.granted)
 	if s.confirmable(l.granted) {
 		if err := l.ch.Push(ctx, action.EventWorkspaceConfirm, action.WorkspaceConfirm{Path: s.folder.Path}); err != nil {

@@ -92,5 +92,6 @@ func (s *session) delivered(d journal.Due) {
 		s.log.Error("a delivery could not be noted; the result may be sent once more", "ref", d.Key.Ref, "error", err)
 		return
 	}
+	s.m.counts.delivered.Add(1)
 	s.log.Debug("result delivered", "ref", d.Key.Ref)
 }

@@ -128,6 +128,9 @@ func (s *session) isNew(l link, in incoming, digest [sha256.Size]byte) bool {
 	case journal.Reused:
 		s.tell(l, in, failure.New(failure.RefReused, "action "+in.ref))
 	}
+	if known == journal.New {
+		s.m.counts.received.Add(1)
+	}
 	return known == journal.New
 }
 
@@ -156,6 +159,8 @@ func (s *session) submit(p *pool, in incoming, run func(context.Context)) *failu
 			s.refuse(in, failure.From(err, "action "+in.ref))
 			return
 		}
+		s.m.counts.started.Add(1)
+		s.begin(j)
 		run(ctx)
 	}
 	j.refuse = func(fail *failure.Failure) {

@@ -178,6 +178,7 @@ type daemon struct {
 	root  string
 	shell exec.Shell
 	log   *logBook
+	m     *Machine
 	stop  context.CancelFunc
 	done  chan error
 }
@@ -199,7 +200,8 @@ func startDaemonIn(t testing.TB, e *engine, base string, change ...func(*Options
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stop = cancel
-	go func() { d.done <- New(o).Run(ctx, Fixed(Project{ID: "p", Root: d.root})) }()
+	d.m = New(o)
+	go func() { d.done <- d.m.Run(ctx, Fixed(Project{ID: "p", Root: d.root})) }()
 	t.Cleanup(func() {
 		cancel()
 		<-d.done

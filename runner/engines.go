@@ -84,6 +84,15 @@ func (e *engines) running(ctx context.Context, projectID string) (*containerctl.
 	return engine, state, found, nil
 }
 
+// now gives the engine that is in use, or nil. It never searches.
+func (e *engines) now() *containerctl.Engine {
+	if !e.mu.TryLock() {
+		return nil // a search is under way
+	}
+	defer e.mu.Unlock()
+	return e.engine
+}
+
 // forget drops an engine that does not answer, so that the next need looks for it again. It stays open until the
 // daemon ends: others may be using it.
 func (e *engines) forget(engine *containerctl.Engine) {

@@ -20,6 +20,8 @@ type Ledger interface {
 	// Due lists some of what is due above a serial; an empty list means that there is no more.
 	Due(server, project string, after uint64) ([]journal.Due, error)
 	Delivered(journal.Due) error
+	// Waiting counts what is due for a project, or, for an empty one, for all of the server's.
+	Waiting(server, project string) (int, error)
 	Unfinished() ([]journal.Unfinished, error)
 }
 
@@ -120,6 +122,19 @@ func (m *MemoryLedger) Delivered(d journal.Due) error {
 		e.serial = 0
 	}
 	return nil
+}
+
+// Waiting implements Ledger. Its error is always nil.
+func (m *MemoryLedger) Waiting(server, project string) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for key, e := range m.known {
+		if e.serial != 0 && key.Server == server && (project == "" || key.Project == project) {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // trimLocked forgets the oldest finished actions until the bounds hold. Running ones are never forgotten: they are

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -87,6 +88,11 @@ type Machine struct {
 	engines              *engines
 	suspends             suspends
 	attempts             *rate.Limiter
+	counts               counts
+	stopping             atomic.Bool
+
+	mu       sync.Mutex          // guards what follows
+	sessions map[string]*session // by project; those that ended with an error stay, for Status
 }
 
 // New makes a Machine. It starts nothing.
@@ -95,7 +101,7 @@ func New(o Options) *Machine {
 		o.Extensions = action.Known()
 	}
 	m := &Machine{
-		o: o, engines: &engines{discover: o.Containers.Discover},
+		o: o, sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
 	}
 	m.containers.oneEach = true
@@ -116,6 +122,7 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, func() { m.stopping.Store(true) })()
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() { m.watchSuspends(watching) })

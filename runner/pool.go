@@ -19,6 +19,8 @@ type job struct {
 	run     func(ctx context.Context)
 	refuse  func(*failure.Failure)
 
+	began time.Time // of run; guarded by the session's mutex
+
 	ctx    context.Context // of run
 	cancel context.CancelFunc
 	expiry *time.Timer // guarded by the pool's mutex

@@ -66,7 +66,11 @@ func (m *Machine) finishLeft(u journal.Unfinished, fail *failure.Failure) error 
 	if err != nil {
 		return err
 	}
-	return m.o.Ledger.Finish(u.Key, journal.Result{Event: in.answerEvent, Payload: raw})
+	if err := m.o.Ledger.Finish(u.Key, journal.Result{Event: in.answerEvent, Payload: raw}); err != nil {
+		return err
+	}
+	m.counts.finished.Add(1)
+	return nil
 }
 
 // endLeft ends what still runs of an action. Where that can't be done it is said; the action is interrupted all the

@@ -55,6 +55,9 @@ func (r *roster) update(ctx context.Context, list []Project) {
 	r.listed = map[string]Project{}
 	for _, p := range list {
 		r.listed[p.ID] = p
+	}
+	r.m.forget(func(id string) bool { return r.listed[id].ID == "" && !r.serves[id] })
+	for _, p := range list {
 		if r.serves[p.ID] {
 			continue
 		}
@@ -66,10 +69,15 @@ func (r *roster) update(ctx context.Context, list []Project) {
 }
 
 func (r *roster) serve(ctx context.Context, p Project, left []journal.Unfinished) {
-	err := newSession(r.m, p, left).run(ctx, func() bool { return r.wanted(p) })
+	s := newSession(r.m, p, left)
+	r.m.enter(s)
+	err := s.run(ctx, func() bool { return r.wanted(p) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.serves, p.ID)
+	if err == nil || r.listed[p.ID].ID == "" {
+		r.m.forget(func(id string) bool { return id == p.ID })
+	}
 	if err != nil {
 		r.errs = append(r.errs, err)
 		// A list that never ends could bring a broken project again and again; what is returned are the last words.

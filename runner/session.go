@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/journal"
 	"brabo.dev/runner/workspace"
@@ -35,12 +36,14 @@ type session struct {
 	idle     chan struct{} // closed when draining and jobs is empty
 	reported map[string]bool
 	live     *link // the joined connection; nil between two
+	standing standing
 }
 
 func newSession(m *Machine, p Project, left []journal.Unfinished) *session {
 	return &session{
 		m: m, project: p, left: left, log: m.o.Log.With("project", p.ID), wake: make(chan struct{}, 1), flushed: make(chan struct{}, 1),
 		jobs: map[jobKey]*job{}, idle: make(chan struct{}), reported: map[string]bool{},
+		standing: standing{state: control.Connecting, since: time.Now()},
 	}
 }
 
@@ -50,6 +53,7 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 	folder, err := workspace.Materialize(s.project.Root, s.m.o.Folder)
 	if err != nil {
 		s.log.Error("the project folder can't be used", "failure", err)
+		s.breaks(err)
 		return err
 	}
 	s.folder = folder
@@ -63,6 +67,7 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 	var since time.Time // of a refusal as second runner, without a join in between
 	for ctx.Err() == nil && wanted() {
 		began := time.Now()
+		s.connects()
 		err := s.attempt(ctx)
 		if ctx.Err() != nil {
 			break
@@ -72,10 +77,11 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 		}
 		r := judge(err, s.project.ID)
 		since = s.patience(&r, since, began)
+		pause := wait.next(r.after)
+		s.parts(r, pause)
 		if r.person && !s.joined && s.m.o.LeaveOnRefusal {
 			return r.fail
 		}
-		pause := wait.next(r.after)
 		s.log.Warn("not connected", "failure", r.fail, "again_in", pause.Round(time.Millisecond))
 		s.pause(ctx, pause)
 	}
@@ -201,6 +207,7 @@ func (s *session) finish(in incoming, answer any) {
 		s.log.Error("a result could not be stored", "ref", in.ref, "failure", failure.From(err, "action "+in.ref))
 		return
 	}
+	s.m.counts.finished.Add(1)
 	poke(s.wake)
 }
 

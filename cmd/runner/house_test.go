@@ -21,9 +21,10 @@ const module = "brabo.dev/runner"
 var arrows = map[string][]string{
 	"cmd/runner":                 {"*"},
 	"cmd/figures":                {"*"},
-	"runner":                     {"runner/action", "runner/failure", "runner/journal", "runner/policy", "runner/pairing", "runner/settings", "channel", "exec", "workspace", "containerctl"},
+	"runner":                     {"runner/action", "runner/control", "runner/failure", "runner/journal", "runner/policy", "runner/pairing", "runner/settings", "channel", "exec", "workspace", "containerctl"},
 	"runner/hub":                 {"runner/action", "runner/failure", "runner/policy", "runner/pairing", "runner/settings", "channel", "workspace"},
 	"runner/action":              {"runner/failure"},
+	"runner/control":             {"runner/failure"},
 	"runner/failure":             {},
 	"runner/failure/failuretest": {"runner/failure"},
 	"runner/journal":             {"runner/action", "runner/failure"},

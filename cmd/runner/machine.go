@@ -15,6 +15,7 @@ import (
 	"brabo.dev/runner/containerctl"
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner"
+	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/journal"
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/settings"
@@ -99,13 +100,13 @@ func (h host) attempts() int {
 }
 
 // stateFolder is that of a daemon that serves one project, or, for an empty id, all of this machine's. Each such daemon
-// has a folder of its own, since a journal and a log have one owner.
+// has a folder of its own, since a journal, a log and a local socket have one owner.
 func stateFolder(f settings.Folders, projectID string) string {
 	if projectID == "" {
 		return f.State
 	}
 	sum := sha256.Sum256([]byte(projectID)) // an id is the server's word, and no name of a folder
-	return filepath.Join(f.State, "projects", hex.EncodeToString(sum[:8]))
+	return control.ProjectFolder(f.State, hex.EncodeToString(sum[:8]))
 }
 
 // openJournal opens the journal in a daemon's state folder.

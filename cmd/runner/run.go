@@ -84,15 +84,17 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	if err := ownChildren(); err != nil {
 		return err
 	}
-	opened, err := h.openJournal(state)
-	if err != nil {
+	d := daemon{folder: state, since: time.Now(), log: log}
+	if d.journal, err = h.openJournal(d.folder); err != nil {
 		return err
 	}
-	options.Ledger = opened
+	options.Ledger = d.journal
 	options.LeaveOnRefusal = !r.Machine()
 	options.Folder.Origin = folderOrigin(r)
 	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
-	err = errors.Join(h.serve(ctx, r, runner.New(options)), opened.Close())
+	d.machine = runner.New(options)
+	stop := d.answer()
+	err = errors.Join(h.serve(ctx, r, d.machine), stop(), d.journal.Close())
 	log.Info("stopped", "orderly", err == nil)
 	return err
 }

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"brabo.dev/runner/runner/control"
 )
 
 var update = flag.Bool("update", false, "write what the commands print into the scripts")
@@ -14,9 +17,17 @@ var update = flag.Bool("update", false, "write what the commands print into the 
 // asCommand is the variable under which the test binary is runner itself, for tests that kill it.
 const asCommand = "RUNNER_TEST_AS_COMMAND"
 
+// asAsker is the variable under which the test binary asks the daemon of that state folder for its status.
+const asAsker = "RUNNER_TEST_AS_ASKER"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		main()
+	}
+	if folder := os.Getenv(asAsker); folder != "" {
+		_, err := control.NewClient(folder).Status(context.Background())
+		fmt.Println(err)
+		return
 	}
 	testscript.Main(m, map[string]func(){
 		"runner": func() { os.Exit(execute(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

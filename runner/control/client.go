@@ -91,11 +91,18 @@ func Find(ctx context.Context, state string) []Found {
 	return found
 }
 
+// projectsName is the folder in the state folder that holds those of daemons that serve one project.
+const projectsName = "projects"
+
+// ProjectFolder is the state folder of a daemon that serves one project alone, below that of this machine's; name
+// stands for the project.
+func ProjectFolder(state, name string) string { return filepath.Join(state, projectsName, name) }
+
 // Folders lists where daemons of this person can have their state: the state folder itself and one for each project
 // that was ever served alone.
 func Folders(state string) []string {
 	folders := []string{state}
-	single := filepath.Join(state, "projects")
+	single := filepath.Join(state, projectsName)
 	entries, err := os.ReadDir(single)
 	if err != nil {
 		return folders // there is none, or it can't be ours

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"slices"
 	"time"
 
 	"brabo.dev/runner/runner/failure"
@@ -107,4 +108,10 @@ type Engine struct {
 	Address string `json:"address"`
 	// Facts is all that is known of it on one line.
 	Facts string `json:"facts"`
+}
+
+// SortHealth puts the worst items first and leaves their order otherwise.
+func SortHealth(items []Item) {
+	rank := map[Severity]int{Error: 0, Warning: 1}
+	slices.SortStableFunc(items, func(a, b Item) int { return rank[a.Severity] - rank[b.Severity] })
 }

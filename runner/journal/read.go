@@ -51,6 +51,31 @@ func (j *Journal) dueLocked(server, project string, after uint64) ([]Due, error)
 	return due, rows.Err()
 }
 
+// Waiting counts the results of a project that are not delivered, or, for an empty project, of all of the server's.
+func (j *Journal) Waiting(server, project string) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var n int
+	err := j.query(func() {}, func(rows *sql.Rows) error { return rows.Scan(&n) },
+		"SELECT count(*) FROM action WHERE server = ?1 AND ?2 IN ('', project) AND serial IS NOT NULL", server, project)
+	return n, err
+}
+
+// Bytes is how much of the file is in use.
+func (j *Journal) Bytes() (int64, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var p filePages
+	err := j.step(func() (err error) {
+		p, err = j.pages()
+		return err
+	})
+	if err != nil {
+		return 0, named(err, j.path(fileName))
+	}
+	return p.used, nil
+}
+
 // Unfinished lists what earlier daemons left behind, in order of receipt: actions that were received and never
 // finished. Those of this journal's own time are not among them.
 func (j *Journal) Unfinished() ([]Unfinished, error) {
