@@ -251,3 +251,27 @@ func TestManyActionsAtOnceAreAllKept(t *testing.T) {
 		t.Errorf("%d results are due", n)
 	}
 }
+
+func TestWaitingCountsWhatIsDueAndBytesWhatIsUsed(t *testing.T) {
+	j := open(t, ordinary(t))
+	count := func(project string, want int) {
+		t.Helper()
+		if n, err := j.Waiting(key("a").Server, project); err != nil || n != want {
+			t.Errorf("%d wait in %q, not %d: %v", n, project, want, err)
+		}
+	}
+	count("", 0)
+	for _, ref := range []string{"a", "b"} {
+		a := command(ref, "make")
+		receive(t, j, a)
+		must(t, j.Finish(a.Key, result(ref)))
+	}
+	count("", 2)
+	count(key("a").Project, 2)
+	count("another", 0)
+	must(t, j.Delivered(outbox(t, j)[0]))
+	count(key("a").Project, 1)
+	if n, err := j.Bytes(); err != nil || n < 4096 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
