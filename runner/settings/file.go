@@ -28,7 +28,11 @@ func (s *Settings) loadFile(src Sources, table []row) error {
 			Because("the file can't be read: %v", err).
 			Then("make it readable for this user, or name another by `--config`").Wrap(err)
 	}
-	f := settingsFile{path: path, data: data, rows: map[string]row{}, groups: map[string]bool{}, seen: map[string]int{}}
+	return newSettingsFile(path, data, table).read(s)
+}
+
+func newSettingsFile(path string, data []byte, table []row) *settingsFile {
+	f := &settingsFile{path: path, data: data, rows: map[string]row{}, groups: map[string]bool{}, seen: map[string]int{}}
 	for _, r := range table {
 		f.names = append(f.names, r.Name)
 		f.rows[r.Name] = r
@@ -37,7 +41,7 @@ func (s *Settings) loadFile(src Sources, table []row) error {
 			f.names = append(f.names, group)
 		}
 	}
-	return f.read(s)
+	return f
 }
 
 // readBounded reads a regular file of a sensible size.

@@ -158,10 +158,14 @@ func lists(what string, check func(string) error) kind[[]string] {
 	}
 }
 
+// showJSON is v as JSON; what was never set is nothing, not null.
 func showJSON[T any](v T) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()
+	}
+	if string(b) == "null" {
+		return ""
 	}
 	return string(b)
 }
