@@ -177,7 +177,7 @@ func cannotList(path string, err error) error {
 		return failure.New(failure.FolderMissing, path).Because("it is no folder").Wrap(err)
 	case errors.Is(err, fs.ErrNotExist):
 		return failure.New(failure.FolderMissing, path).Wrap(err)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case endedBy(err) != "":
 		return failure.New(failure.FolderUnreadable, path).Because("reading it took too long").
 			Then("try again; the folder is very large, or its disk does not answer").Wrap(err)
 	}

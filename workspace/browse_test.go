@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -130,45 +129,6 @@ func TestListOfAHugeFolderIsCutAndSaysSo(t *testing.T) {
 	if err != nil || len(raw) > 10_001 || len(raw) < 9_900 {
 		t.Errorf("%d bytes on the wire (%v)", len(raw), err)
 	}
-}
-
-// TestListIsNotLedOutByALinkMadeMeanwhile swaps a folder for a link to another while it is being listed.
-func TestListIsNotLedOutByALinkMadeMeanwhile(t *testing.T) {
-	top := realTemp(t)
-	home, secret := mkdir(t, top, "home"), mkdir(t, top, "secret")
-	writeFile(t, secret, "secret")
-	mkdir(t, home, "dir")
-	stop := swapping(t, filepath.Join(home, "dir"), secret)
-	defer stop()
-	for range 3000 {
-		got, _ := List(t.Context(), filepath.Join(home, "dir"), Browse{Home: home})
-		if len(got.Entries) > 0 {
-			t.Fatalf("led out to %v", got.Entries)
-		}
-	}
-}
-
-// swapping puts a link to target in the place of the folder at path, and back, until it is stopped.
-func swapping(t *testing.T, path, target string) (stop func()) {
-	t.Helper()
-	aside, other := path+".aside", path+".link"
-	link(t, target, other)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
-			if os.Rename(path, aside) == nil && os.Rename(other, path) == nil {
-				_ = os.Rename(path, other)
-			}
-			_ = os.Rename(aside, path)
-		}
-	}()
-	return func() { close(done); <-ended }
 }
 
 func TestHomeDirIsWhereAPickerMayBegin(t *testing.T) {

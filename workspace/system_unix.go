@@ -2,13 +2,19 @@
 
 package workspace
 
-import "slices"
+import (
+	"slices"
+	"syscall"
+)
 
 // volumeForm has nothing to say about paths without volumes.
 func volumeForm(string) string { return "" }
 
 // drivesTop: there is nothing above the file system's own top.
 func drivesTop(string) bool { return false }
+
+// openWithoutWaiting is for a file that may have become a pipe since it was looked at.
+const openWithoutWaiting = syscall.O_NONBLOCK
 
 // rootsHome is the home of the one user who lives in a folder of the system's own.
 const rootsHome = "/root"

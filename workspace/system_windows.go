@@ -37,6 +37,9 @@ func volumeForm(p string) string {
 // drivesTop reports whether p stands for what is above the drives.
 func drivesTop(p string) bool { return p == "/" || p == `\` }
 
+// openWithoutWaiting: a pipe has no name among the files here.
+const openWithoutWaiting = 0
+
 // systemFolderOf gives the folder of the system that p is or lies in, or nothing.
 func systemFolderOf(p string) string {
 	top := filepath.VolumeName(p) + `\`

@@ -7,6 +7,14 @@ const (
 	FolderMissing    Name = "folder_missing"
 	FolderUnreadable Name = "folder_unreadable"
 	ListingCut       Name = "listing_cut"
+
+	WritePathInvalid Name = "write_path_invalid"
+	WriteIntoGit     Name = "write_into_git"
+	LinkInTheWay     Name = "link_in_the_way"
+	NotRegularFile   Name = "not_a_regular_file"
+	ContentTooLarge  Name = "content_too_large"
+	ContentChanged   Name = "content_changed"
+	WriteFailed      Name = "write_failed"
 )
 
 var folderArea = map[Name]texts{
@@ -25,4 +33,26 @@ var folderArea = map[Name]texts{
 	ListingCut: {
 		`the folder has more entries than are shown at once`,
 		"choose a folder below it, or raise `browse.max_entries`"},
+
+	WritePathInvalid: {
+		"the path is not a plain path relative to the project",
+		"send the path of a file, relative to the project folder, without `..`"},
+	WriteIntoGit: {
+		"the path leads into `.git`, which belongs to git itself",
+		"use a git action; nothing was written"},
+	LinkInTheWay: {
+		`a part of the path is a link, and links are not followed`,
+		`write to the place that the link leads to, or remove the link; nothing was written`},
+	NotRegularFile: {
+		`what has this name, or the name of one of its folders, is something else`,
+		`choose another path, or move away what is there; nothing was written`},
+	ContentTooLarge: {
+		`the content is larger than one action may write`,
+		`write it with a command`},
+	ContentChanged: {
+		`the file does not hold what was expected`,
+		`read the file again, and propose the change on top of it; nothing was written`},
+	WriteFailed: {
+		`the file could not be written`,
+		`look at owner and mode of the folder; the file is as it was`},
 }
