@@ -23,7 +23,7 @@ type daemon struct {
 // answer opens the local socket and gives what closes it again. A daemon without one serves all the same: its work
 // matters more than its answers about it.
 func (d *daemon) answer() (stop func() error) {
-	server, err := control.Listen(control.Options{Folder: d.folder, Status: d.status, Log: d.log})
+	server, err := control.Listen(control.Options{Folder: d.folder, Status: d.status, History: func(q control.Query) ([]control.Action, error) { return historyOf(d.journal, q) }, Log: d.log})
 	if err != nil {
 		d.log.Error("nobody can ask this daemon for its status", "failure", err)
 		return func() error { return nil }

@@ -5,7 +5,8 @@
 // on Windows over a named pipe that only its owner may open, whose name stands in a file there. Each daemon has a
 // state folder of its own, so a machine with several daemons has several sockets: Find asks all of them.
 //
-//	GET /status   the Status
+//	GET /status    the Status
+//	GET /history   Actions, newest first
 //
 // On Linux a peer that descends from the daemon is refused: it is, or was started by, one of the daemon's own
 // actions, and those must not steer who judges them. The daemon is the reaper of what its actions leave behind, so

@@ -20,7 +20,9 @@ type Options struct {
 	Folder string
 	// Status is called for each question, by several goroutines.
 	Status func() Status
-	Log    *slog.Logger // required
+	// History is called in the same way.
+	History func(Query) ([]Action, error)
+	Log     *slog.Logger // required
 }
 
 // Server answers on the socket of one daemon.
@@ -46,6 +48,7 @@ func Listen(o Options) (*Server, error) {
 	s := &Server{remove: remove}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, o.Status()) })
+	mux.HandleFunc("GET /history", answerHistory(o.History))
 	s.http = http.Server{
 		Handler: strangersOnly(mux, o.Log), ReadTimeout: readTimeout, WriteTimeout: writeTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),

@@ -117,3 +117,6 @@ func location(path string) string {
 	}
 	return (&url.URL{Scheme: "file", Path: slashed}).String()
 }
+
+// Path is the file of a journal in folder.
+func Path(folder string) string { return filepath.Join(folder, fileName) }
