@@ -48,26 +48,12 @@ func (s *session) acceptContainer(l *link, c action.Container, in incoming) *fai
 		defer cancel()
 		result, err := s.container(ctx, l, c, in)
 		if err != nil {
-			s.refuse(in, s.containerFailure(ctx, err, c))
+			s.refuse(in, cutShort(ctx, err, c.Event+" "+c.Ref))
 			return
 		}
 		s.log.Info("finished", "ref", c.Ref, "action", c.Event, "container", result.Nome)
 		s.finish(in, result)
 	})
-}
-
-// containerFailure names err; what the deadline or a cancellation cut short is called so.
-func (s *session) containerFailure(ctx context.Context, err error, c action.Container) *failure.Failure {
-	subject := c.Event + " " + c.Ref
-	switch {
-	case failure.As(err) != nil:
-		return failure.As(err)
-	case ctx.Err() == context.DeadlineExceeded:
-		return failure.New(failure.TimedOut, subject).Because("the engine did not finish before the deadline").Wrap(err)
-	case ctx.Err() != nil:
-		return failure.New(failure.Cancelled, subject).Wrap(err)
-	}
-	return failure.From(err, subject)
 }
 
 // container carries out one container action.

@@ -26,12 +26,16 @@ type incoming struct {
 
 // answering fills in how an action of the event is answered.
 func answering(event string) incoming {
-	if event == action.EventExec {
-		return incoming{event: event, answerEvent: action.EventExecResult,
-			refusal: func(ref string, f *failure.Failure) any { return action.Refused(ref, f) }}
+	in := incoming{event: event, answerEvent: event + "_result"}
+	switch event {
+	case action.EventExec:
+		in.refusal = func(ref string, f *failure.Failure) any { return action.Refused(ref, f) }
+	case action.EventAction:
+		in.refusal = func(ref string, f *failure.Failure) any { return action.ActionFailed(ref, f) }
+	default:
+		in.refusal = func(ref string, f *failure.Failure) any { return action.ContainerFailed(ref, f) }
 	}
-	return incoming{event: event, answerEvent: event + "_result",
-		refusal: func(ref string, f *failure.Failure) any { return action.ContainerFailed(ref, f) }}
+	return in
 }
 
 // dispatch takes one message of the server. It never waits for work.
@@ -45,6 +49,12 @@ func (s *session) dispatch(l link, msg channel.Message) {
 		s.receiveContainer(l, in)
 	case msg.Event == action.EventExecCancel && l.granted.Has(action.ExtCancel):
 		s.receiveCancel(msg)
+	case msg.Event == action.EventAction && l.granted.Has(action.ExtAction):
+		s.receiveTyped(l, in)
+	case msg.Event == action.EventFsListDir:
+		s.receiveList(l, msg)
+	case msg.Event == action.EventFsHomeDir:
+		s.receiveHome(l, msg)
 	default:
 		s.unknown(msg.Event)
 	}
@@ -195,6 +205,9 @@ func (s *session) receiveCancel(msg channel.Message) {
 	}
 	s.mu.Lock()
 	j := s.jobs[jobKey{action.EventExec, ref}]
+	if j == nil {
+		j = s.jobs[jobKey{action.EventAction, ref}]
+	}
 	s.mu.Unlock()
 	if j == nil {
 		return // unknown or finished: ignored (protocol.md section 12, cancel)

@@ -19,25 +19,34 @@ type plan struct {
 // guard checks by itself what the server should have checked: where the command runs, what environment it brings,
 // and the deny rules. It answers with a plan or with the failure that tells why nothing runs.
 func (s *session) guard(e action.Exec) (plan, *failure.Failure) {
+	p, fail := s.place(e.Cwd, e.Env)
+	if fail != nil {
+		return plan{}, fail
+	}
+	if e.Cwd != "" && !s.m.o.Commands.BareRepositories {
+		// A command that has a cwd may stand in a folder that was filled to look like a bare repository.
+		p.env = exec.GuardBareRepositories(p.env)
+	}
+	return p, s.denied(e)
+}
+
+// place is the confined folder and the environment of an action.
+func (s *session) place(cwd string, env map[string]string) (plan, *failure.Failure) {
 	p := plan{dir: s.folder.Path}
-	if e.Cwd != "" {
-		dir, err := workspace.Confine(s.folder.Path, e.Cwd)
+	if cwd != "" {
+		dir, err := workspace.Confine(s.folder.Path, cwd)
 		if err != nil {
-			return plan{}, failure.From(err, e.Cwd)
+			return plan{}, failure.From(err, cwd)
 		}
 		p.dir = dir
 	}
 	c := s.m.o.Commands
-	env, err := exec.Environment(c.Inherited, c.Environment, e.Env)
+	made, err := exec.Environment(c.Inherited, c.Environment, env)
 	if err != nil {
 		return plan{}, failure.From(err, "env")
 	}
-	if e.Cwd != "" && !c.BareRepositories {
-		// A command that has a cwd may stand in a folder that was filled to look like a bare repository.
-		env = exec.GuardBareRepositories(env)
-	}
-	p.env = env
-	return p, s.denied(e)
+	p.env = made
+	return p, nil
 }
 
 // spoolName names the file for an action's full output: refs are the server's own words and no file names.

@@ -61,6 +61,8 @@ type Options struct {
 	Dialer  *channel.Dialer
 	Ledger  Ledger
 	Folder  workspace.Options
+	// Browse is what a folder picker may see.
+	Browse workspace.Browse
 	// Extensions are declared at the join; nil means all that this version knows.
 	Extensions []action.Extension
 	Commands   Commands
@@ -85,6 +87,7 @@ type Machine struct {
 	// commands bounds what runs on the processors; containers has places of its own, since a pull takes none of
 	// those (settings.md: commands.parallel), and keeps the order of a project's container actions.
 	commands, containers *pool
+	browses              *pool
 	engines              *engines
 	suspends             suspends
 	attempts             *rate.Limiter
@@ -103,6 +106,7 @@ func New(o Options) *Machine {
 	m := &Machine{
 		o: o, sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
+		browses: newPool(browseParallel, browseQueue),
 	}
 	m.containers.oneEach = true
 	m.attempts = rate.NewLimiter(rate.Inf, 0)
@@ -132,6 +136,7 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 	watch.Wait()
 	m.commands.wait()
 	m.containers.wait()
+	m.browses.wait()
 	return errors.Join(err, m.engines.close())
 }
 

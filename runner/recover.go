@@ -122,6 +122,14 @@ func (s *session) resume(u journal.Unfinished) {
 		if fail = bad; fail == nil {
 			fail = s.acceptExec(e, in)
 		}
+	case u.Key.Event == action.EventAction:
+		t, bad := action.DecodeAction(u.Payload, action.Known())
+		if bad != nil {
+			t, bad = action.DecodeAction(u.Payload, nil)
+		}
+		if fail = bad; fail == nil {
+			fail = s.acceptTyped(t, in)
+		}
 	case isContainer(u.Key.Event):
 		c, bad := action.DecodeContainer(u.Key.Event, u.Payload, nil)
 		if fail = bad; fail == nil {

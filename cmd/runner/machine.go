@@ -69,6 +69,7 @@ func (h host) options() (runner.Options, error) {
 		Folder: workspace.Options{
 			Roots: h.settings.Roots, Home: folders.Home, Ours: folders.Ours(), AllowHomeRoot: h.settings.AllowHomeRoot,
 		},
+		Browse: workspace.Browse{Roots: h.settings.Roots, Home: folders.Home, MaxEntries: h.settings.Browse.MaxEntries},
 		Commands: runner.Commands{
 			Shell: shell, Deadline: c.Deadline, GitDeadline: c.GitDeadline, Grace: c.Grace, Parallel: c.Parallel, Queue: c.Queue,
 			Environment: c.Environment, BareRepositories: c.BareRepositories, Inherited: h.sources.Environ,

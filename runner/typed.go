@@ -1,0 +1,91 @@
+package runner
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/policy"
+	"brabo.dev/runner/workspace"
+)
+
+// receiveTyped takes a typed action (protocol.md section 12, action).
+func (s *session) receiveTyped(l link, in incoming) {
+	t, fail := action.DecodeAction(in.payload, l.granted)
+	in.ref, in.deadline = t.Ref, in.received.Add(s.typedDeadline(t))
+	s.receive(l, in, fail, func() *failure.Failure { return s.acceptTyped(t, in) })
+}
+
+// typedDeadline is that of the server, else the default of what the action is: git talks to other machines.
+func (s *session) typedDeadline(t action.Typed) time.Duration {
+	switch {
+	case t.Deadline > 0:
+		return t.Deadline
+	case t.WriteFile == nil:
+		return s.m.o.Commands.GitDeadline
+	}
+	return s.m.o.Commands.Deadline
+}
+
+// acceptTyped checks a typed action and queues it.
+func (s *session) acceptTyped(t action.Typed, in incoming) *failure.Failure {
+	s.log.Info("received", "ref", t.Ref, "action", t.Type, "cwd", t.Cwd())
+	plan, fail := s.guardTyped(t)
+	if fail != nil {
+		return fail
+	}
+	return s.submit(s.m.commands, in, func(ctx context.Context) {
+		ctx, cancel := context.WithDeadline(ctx, in.deadline)
+		defer cancel()
+		result, err := s.typed(ctx, t, plan)
+		if err != nil {
+			s.refuse(in, cutShort(ctx, err, "action "+t.Ref))
+			return
+		}
+		s.log.Info("finished", "ref", t.Ref, "action", t.Type, "duration", time.Since(in.received).Round(time.Millisecond))
+		s.finish(in, action.ActionResult{Ref: t.Ref, OK: true, Result: result})
+	})
+}
+
+// cutShort names err; what the deadline or a cancellation ended is called so.
+func cutShort(ctx context.Context, err error, subject string) *failure.Failure {
+	switch f := failure.As(err); {
+	case f != nil:
+		return f
+	case ctx.Err() == context.DeadlineExceeded:
+		return failure.New(failure.TimedOut, subject).Wrap(err)
+	case ctx.Err() != nil:
+		return failure.New(failure.Cancelled, subject).Wrap(err)
+	}
+	return failure.From(err, subject)
+}
+
+// guardTyped is the guard of typed actions: where they work, what environment they bring, and the deny rules.
+func (s *session) guardTyped(t action.Typed) (plan, *failure.Failure) {
+	p, fail := s.place(t.Cwd(), t.Env)
+	if fail != nil {
+		return plan{}, fail
+	}
+	a := policy.Action{Type: t.Type}
+	if t.WriteFile != nil {
+		a.Path = t.WriteFile.Path
+	}
+	return p, s.deniedAction(a, t.Ref, true)
+}
+
+// typed carries out one typed action.
+func (s *session) typed(ctx context.Context, t action.Typed, p plan) (any, error) {
+	if w := t.WriteFile; w != nil {
+		done, err := workspace.WriteFile(ctx, s.folder.Path, workspace.Write{
+			Path: filepath.ToSlash(w.Path), Content: w.Content, Expect: w.Expect, Mode: fs.FileMode(w.Mode),
+		})
+		if err != nil {
+			return nil, err
+		}
+		return action.WriteFileResult{Path: done.Path, Bytes: done.Bytes, SHA256: done.SHA256, Created: done.Created}, nil
+	}
+	return nil, failure.New(failure.UnknownActionType, "action "+t.Ref)
+}
