@@ -7,6 +7,8 @@ import (
 	"context"
 	"os"
 	"os/signal"
+
+	"brabo.dev/runner/service"
 )
 
 func main() {
@@ -14,5 +16,7 @@ func main() {
 	// process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	context.AfterFunc(ctx, stop)
-	os.Exit(execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(service.Serve(ctx, func(ctx context.Context) int {
+		return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	}))
 }

@@ -96,7 +96,18 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newDemoCommand(), newRunCommand(), newPolicyCommand(), newLogsCommand(), newConfigCommand(), newStatusCommand(), newHistoryCommand(), newVersionCommand(), newCompletionCommand())
+	root.AddCommand(
+		newDemoCommand(),
+		newRunCommand(),
+		newServiceCommand(),
+		newPolicyCommand(),
+		newLogsCommand(),
+		newConfigCommand(),
+		newStatusCommand(),
+		newHistoryCommand(),
+		newVersionCommand(),
+		newCompletionCommand(),
+	)
 	return root
 }
 

@@ -37,6 +37,16 @@ type projectFile struct {
 	apiURL    string
 }
 
+// ProjectFile gives the path of the existing client's project file in the effective folder, and the project and server
+// that it names; ok is false where it counts as none.
+func (s Sources) ProjectFile() (path, projectID, apiURL string, ok bool) {
+	file, ok := readProjectFile(s.EffectiveDir())
+	return file.path, file.projectID, file.apiURL, ok
+}
+
+// KeyFile is where the existing client keeps its device key in the effective folder; it need not exist.
+func (s Sources) KeyFile() string { return filepath.Join(s.EffectiveDir(), keyFileName) }
+
 // readProjectFile reads the project file of dir. One that is missing, unreadable or incomplete counts as none.
 func readProjectFile(dir string) (projectFile, bool) {
 	path := filepath.Join(dir, projectFileName)

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/settings"
+	"brabo.dev/runner/service"
+)
+
+func newServiceUninstall() *cobra.Command {
+	var flags serviceFlags
+	var purge bool
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Stop a service and remove its unit",
+		Long: `uninstall stops the service and removes its unit. Keys, settings and state stay. --purge removes them too: for a project its
+device key and brabo-runner.config.json in the folder that the unit records, for the machine the pairing, the settings and
+the journal, for the hub its database. Keys stay registered on the server; runner logout revokes them.`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serviceUninstall(cmd.Context(), flags, purge, cmd.OutOrStdout())
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().BoolVar(&purge, "purge", false, "remove keys, settings and state, too")
+	return cmd
+}
+
+func serviceUninstall(ctx context.Context, flags serviceFlags, purge bool, out io.Writer) error {
+	t, err := flags.target(ctx)
+	if err != nil {
+		return err
+	}
+	if !flags.named(t.src) {
+		return serviceExit(failure.New(failure.Usage, "service uninstall").
+			Because("nothing says which service to remove").Then("name it by --machine, --project or --hub"))
+	}
+	d, err := t.manager.Find(t.id)
+	if err != nil {
+		return serviceExit(err)
+	}
+	uninstalled := t.manager.Uninstall(ctx, t.id)
+	if uninstalled != nil && !failure.Is(uninstalled, failure.ServiceManagerSilent) {
+		return serviceExit(uninstalled)
+	}
+	fmt.Fprintf(out, "removed %s\n", t.manager.Name(t.id))
+	if purge {
+		if err := purgeService(t, d, out); err != nil {
+			return errors.Join(serviceExit(uninstalled), err)
+		}
+	}
+	return serviceExit(uninstalled)
+}
+
+// purgeService removes what the service leaves behind. What another installed service of ours needs stays.
+func purgeService(t target, d service.Definition, out io.Writer) error {
+	others := 0
+	for _, system := range []bool{false, true} {
+		others += len(t.manager.Installed(system))
+	}
+	folders := t.src.Folders()
+	seen := settings.Sources{WorkDir: d.Folder}
+	var paths []string
+	switch d.Kind {
+	case service.Hub:
+		paths = []string{folders.Data}
+	default:
+		if path, _, _, ok := seen.ProjectFile(); ok {
+			paths = append(paths, path)
+		}
+		paths = append(paths, seen.KeyFile())
+		if others == 0 {
+			paths = append(paths, folders.Config, folders.State)
+		} else {
+			fmt.Fprintf(out, "kept %s and %s: another service needs them\n", folders.Config, folders.State)
+		}
+	}
+	for _, path := range paths {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return failure.New(failure.ServiceNotWritten, path).Because("it can't be removed: %v", err).
+				Then("remove it by hand").Wrap(err)
+		}
+		fmt.Fprintf(out, "removed %s\n", path)
+	}
+	return nil
+}
