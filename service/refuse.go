@@ -37,7 +37,7 @@ func (h Host) Refusals(r Request) []*failure.Failure {
 	add(h.refuseExisting(r))
 	add(r.Credential)
 	all = append(all, refusePaths(r)...)
-	add(h.refuseFolder(r.Definition))
+	add(h.refuseFolder(r))
 	if r.Kind == Machine && r.ProjectFile != "" {
 		add(failure.New(failure.ServiceProjectFile, r.ProjectFile))
 	}
@@ -121,14 +121,15 @@ func refusePaths(r Request) []*failure.Failure {
 }
 
 // refuseFolder keeps a Linux user's service at home: elsewhere it may not be mounted when the service starts.
-func (h Host) refuseFolder(d Definition) *failure.Failure {
-	if info, err := os.Stat(d.Folder); err != nil || !info.IsDir() {
-		return failure.New(failure.ServiceFolder, d.Folder).
-			Because("there is no such folder").Then("make it, or name another by `--dir`")
-	}
-	rel, err := filepath.Rel(h.Home, d.Folder)
+func (h Host) refuseFolder(r Request) *failure.Failure {
+	rel, err := filepath.Rel(h.Home, r.Folder)
 	if h.System == "linux" && (err != nil || !filepath.IsLocal(rel)) {
-		return failure.New(failure.ServiceFolder, d.Folder)
+		return failure.New(failure.ServiceFolder, r.Folder)
+	}
+	// Without a credential a missing folder is no news: the credential would lie in it.
+	if info, err := os.Stat(r.Folder); r.Credential == nil && (err != nil || !info.IsDir()) {
+		return failure.New(failure.ServiceFolder, r.Folder).
+			Because("there is no such folder").Then("make it, or name another by `--dir`")
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func display(id ID) string {
 
 // account is user as the service manager names it: an account of this machine unless a domain is given.
 func account(user string) string {
-	if strings.ContainsAny(user, `\@`) {
+	if user == "" || strings.ContainsAny(user, `\@`) {
 		return user
 	}
 	return `.\` + user

@@ -27,6 +27,7 @@ func systemd(d Definition, version int) (string, error) {
 	if !d.System && d.Kind != Hub {
 		u.line("After", "runner-hub.service")
 	}
+	u.comment("However often it fails, it is tried again: the daemon of a machine that nobody watches must come back.")
 	u.line("StartLimitIntervalSec", "0")
 
 	u.section("Service")
@@ -94,7 +95,7 @@ func (u *unit) restart(kind Kind, version int) {
 }
 
 func (u *unit) stop(grace time.Duration) {
-	u.comment("The daemon alone is asked to stop, since it lets its commands finish; then whatever is left of the control group is killed.")
+	u.comment("The daemon alone is asked to stop, as it lets its commands finish; what is left of the control group then is killed.")
 	u.line("KillMode", "mixed")
 	u.line("TimeoutStopSec", fmt.Sprint(int64((grace+time.Second-1)/time.Second)))
 }

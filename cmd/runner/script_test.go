@@ -41,6 +41,12 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Getuid() == 0, nil
+			}
+			return false, fmt.Errorf("there is no condition %q", cond)
+		},
 		Setup: func(env *testscript.Env) error {
 			// A home of its own: nothing of the person's settings reaches the scripts.
 			env.Setenv("HOME", env.WorkDir)
