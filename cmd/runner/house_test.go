@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"runner/failure/failuretest": {"runner/failure"},
 	"runner/journal":             {"runner/action", "runner/failure"},
 	"runner/policy":              {"runner/failure"},
+	"runner/doctor":              {"runner/control", "runner/failure", "runner/journal", "runner/pairing", "runner/settings", "containerctl", "exec", "workspace"},
 	"runner/logs":                {"runner/failure"},
 	"runner/pairing":             {"runner/failure", "runner/settings"},
 	"runner/settings":            {"runner/failure"},

@@ -7,6 +7,7 @@
 //
 //	GET /status    the Status
 //	GET /history   Actions, newest first
+//	GET /checks    what `runner doctor` finds
 //
 // On Linux a peer that descends from the daemon is refused: it is, or was started by, one of the daemon's own
 // actions, and those must not steer who judges them. The daemon is the reaper of what its actions leave behind, so

@@ -22,7 +22,9 @@ type Options struct {
 	Status func() Status
 	// History is called in the same way.
 	History func(Query) ([]Action, error)
-	Log     *slog.Logger // required
+	// Checks is what `runner doctor` looks at.
+	Checks func(context.Context) []Finding
+	Log    *slog.Logger // required
 }
 
 // Server answers on the socket of one daemon.
@@ -48,6 +50,7 @@ func Listen(o Options) (*Server, error) {
 	s := &Server{remove: remove}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, o.Status()) })
+	mux.HandleFunc("GET /checks", answerChecks(o.Checks))
 	mux.HandleFunc("GET /history", answerHistory(o.History))
 	s.http = http.Server{
 		Handler: strangersOnly(mux, o.Log), ReadTimeout: readTimeout, WriteTimeout: writeTimeout, MaxHeaderBytes: maxHeader,

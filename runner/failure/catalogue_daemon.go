@@ -7,12 +7,20 @@ const (
 	DaemonNotRunning Name = "daemon_not_running"
 	ControlRefused   Name = "control_refused"
 	ControlFailed    Name = "control_failed"
+	PathPoor         Name = "path_poor"
+	DuplicateInstall Name = "duplicate_install"
 )
 
 var daemonArea = map[Name]texts{
 	LogUnwritable: {
 		`the folder for the log can't be made or written to`,
 		`look at its owner and at the room on the disk; the daemon goes on without a log file`},
+	PathPoor: {
+		`the PATH that commands get lacks what they usually need`,
+		"set it by `commands.environment`, or capture it again with `runner service refresh-env`"},
+	DuplicateInstall: {
+		`there is more than one runner on this machine`,
+		`remove the one that should not run`},
 	LogUnreadable: {
 		`the log can't be read`,
 		"run the command as the user whose daemon it is; `runner config path` names the folders"},

@@ -198,7 +198,12 @@ func (c Client) unreachable(ctx context.Context, call request, err error) error 
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("%s: %w", c.subject(call), ctx.Err())
 	}
-	f := failure.New(failure.ServerUnreachable, c.subject(call)).Wrap(err)
+	return Unreachable(c.subject(call), err)
+}
+
+// Unreachable names why there was no answer, with the usual reasons in plain words.
+func Unreachable(subject string, err error) *failure.Failure {
+	f := failure.New(failure.ServerUnreachable, subject).Wrap(err)
 	if cause, next := networkCause(err); cause != "" {
 		f.Because("%s", cause)
 		if next != "" {
