@@ -94,3 +94,22 @@ func TestStatusOfADaemonThatIsNotWellSaysSo(t *testing.T) {
 	}
 	p.kill()
 }
+
+func TestDoctorAsksTheRunningDaemon(t *testing.T) {
+	home := inHome(t)
+	h, url, root, _ := startHub(t, home)
+	startProcess(t, home, root, url)
+	awaitRunner(t, h)
+	out, code := command(t, home, "doctor")
+	for _, want := range []string{"seen by the running daemon", "PASS  server", "PASS  clock", "PASS  credential", "PASS  folder", "PASS  shell", "PASS  journal"} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%d, no %q in\n%s", code, want, out)
+		}
+	}
+	// The daemon's PATH counts, not that of who asks.
+	var reports report
+	out, _ = command(t, home, "doctor", "--json")
+	if err := json.Unmarshal([]byte(out), &reports); err != nil || len(reports) != 1 || !reports[0].Daemon {
+		t.Errorf("%s %v", out, err)
+	}
+}

@@ -104,7 +104,7 @@ func newRootCommand() *cobra.Command {
 		newLogsCommand(),
 		newConfigCommand(),
 		newStatusCommand(),
-		newHistoryCommand(),
+		newHistoryCommand(), newDoctorCommand(),
 		newVersionCommand(),
 		newCompletionCommand(),
 	)

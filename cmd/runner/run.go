@@ -93,6 +93,7 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	options.Folder.Origin = folderOrigin(r)
 	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
 	d.machine = runner.New(options)
+	d.checks = append(h.serverChecks(r), h.machineChecks(r, state, d.journalWell)...)
 	stop := d.answer()
 	err = errors.Join(h.serve(ctx, r, d.machine), stop(), d.journal.Close())
 	log.Info("stopped", "orderly", err == nil)

@@ -9,6 +9,7 @@ const (
 	ControlFailed    Name = "control_failed"
 	PathPoor         Name = "path_poor"
 	DuplicateInstall Name = "duplicate_install"
+	BundleNotWritten Name = "bundle_not_written"
 )
 
 var daemonArea = map[Name]texts{
@@ -21,6 +22,9 @@ var daemonArea = map[Name]texts{
 	DuplicateInstall: {
 		`there is more than one runner on this machine`,
 		`remove the one that should not run`},
+	BundleNotWritten: {
+		`the archive can't be written there, or a file of that name is there already`,
+		`name a file that is not there yet, in a folder of your own`},
 	LogUnreadable: {
 		`the log can't be read`,
 		"run the command as the user whose daemon it is; `runner config path` names the folders"},
