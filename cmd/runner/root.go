@@ -100,6 +100,7 @@ func newRootCommand() *cobra.Command {
 		newDemoCommand(),
 		newRunCommand(),
 		newServiceCommand(),
+		newDeviceKeyCommand(),
 		newPolicyCommand(),
 		newLogsCommand(),
 		newConfigCommand(),

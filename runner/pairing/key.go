@@ -65,6 +65,17 @@ func readBounded(path string) ([]byte, error) {
 
 // ParseKey reads a key from the content of a key file. It fails with KeyFileInvalid and never shows any of data.
 func ParseKey(data []byte) (Key, error) {
+	key, err := parsePrivate(data)
+	if err == nil && key.id == "" {
+		return Key{}, failure.New(failure.KeyFileInvalid, "the device key").
+			Because("the key has no `kid`, so its registration was never finished").
+			Then("finish it with `runner device-key finish --id ID`, or make a new pairing")
+	}
+	return key, err
+}
+
+// parsePrivate is ParseKey for a key that need not be registered yet.
+func parsePrivate(data []byte) (Key, error) {
 	invalid := func(format string, args ...any) (Key, error) {
 		return Key{}, failure.New(failure.KeyFileInvalid, "the device key").Because(format, args...)
 	}
@@ -79,11 +90,6 @@ func ParseKey(data []byte) (Key, error) {
 	private, ok := jwk.Key.(ed25519.PrivateKey)
 	if !ok {
 		return invalid("the key is not a private key of the curve Ed25519")
-	}
-	if jwk.KeyID == "" {
-		return Key{}, failure.New(failure.KeyFileInvalid, "the device key").
-			Because("the key has no `kid`, so its registration was never finished").
-			Then("finish it with `runner device-key finish --id ID`, or make a new pairing")
 	}
 	return Key{private, jwk.KeyID}, nil
 }

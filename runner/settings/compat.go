@@ -47,6 +47,9 @@ func (s Sources) ProjectFile() (path, projectID, apiURL string, ok bool) {
 // KeyFile is where the existing client keeps its device key in the effective folder; it need not exist.
 func (s Sources) KeyFile() string { return filepath.Join(s.EffectiveDir(), keyFileName) }
 
+// DeviceKeyFolder is where the existing client's installer keeps the machine's key: beside the base.
+func (s Sources) DeviceKeyFolder() string { return filepath.Dir(s.baseFilePath()) }
+
 // readProjectFile reads the project file of dir. One that is missing, unreadable or incomplete counts as none.
 func readProjectFile(dir string) (projectFile, bool) {
 	path := filepath.Join(dir, projectFileName)
