@@ -1,4 +1,4 @@
-package main
+package shown
 
 import "testing"
 
@@ -18,7 +18,7 @@ func TestWhatATerminalWouldHideIsShown(t *testing.T) {
 		"\ue000":              "<U+E000>",
 		"\ufffd":              "\ufffd",
 	} {
-		if got := visible(in); got != want {
+		if got := Text(in); got != want {
 			t.Errorf("%q is shown as %q, want %q", in, got, want)
 		}
 	}

@@ -1,0 +1,105 @@
+// The event log, newest first: who did what, with the same sentence as the cards. Pages go back by sequence number.
+import { get } from './api.js';
+import { byId, el, time } from './dom.js';
+import { sentence } from './sentence.js';
+import { visible, visibleNodes } from './visible.js';
+
+const page = 100;
+const mostRows = 2000; // older ones leave the page when newer ones come
+
+export class Log {
+  active = false;
+  #newest = 0;
+  #oldest = 0;
+  #run = 0;
+
+  constructor(store) {
+    this.store = store;
+    this.list = byId('history-rows');
+    this.more = byId('history-more');
+    this.more.addEventListener('click', () => this.active && this.#back(++this.#run));
+    new IntersectionObserver((seen) => {
+      if (seen.some((s) => s.isIntersecting) && this.active && !this.more.hidden && !this.more.disabled) this.#back(++this.#run);
+    }, { rootMargin: '400px' }).observe(this.more);
+    byId('filter-project').addEventListener('change', () => this.reload());
+  }
+
+  /** The number of the newest event that is known; the pages go back from there. */
+  seen(seq) {
+    this.#newest = Math.max(this.#newest, seq);
+  }
+
+  async reload() {
+    if (!this.active) return;
+    this.list.replaceChildren();
+    this.#oldest = this.#newest + 1;
+    await this.#back(++this.#run);
+  }
+
+  // Goes back over windows of numbers until a page is full: a filter may leave most of a window out.
+  async #back(run) {
+    const note = byId('history-note');
+    this.more.disabled = true;
+    try {
+      let found = 0;
+      while (this.#oldest > 1 && found < page) {
+        const since = Math.max(0, this.#oldest - 1 - page);
+        const answer = await get(['events'], { since, limit: this.#oldest - 1 - since, project: byId('filter-project').value });
+        if (run !== this.#run || !this.active) return;
+        const events = answer.events.filter((e) => e.seq < this.#oldest).reverse();
+        this.#oldest = since + 1;
+        found += events.length;
+        this.list.append(...events.map((e) => line(e, this.store)));
+      }
+      this.more.hidden = this.#oldest <= 1;
+      note.textContent = this.list.childElementCount ? '' : 'Nothing is in the log.';
+    } catch (error) {
+      if (run === this.#run) note.textContent = visible(error.message);
+    } finally {
+      if (run === this.#run) this.more.disabled = false;
+    }
+  }
+
+  /** Takes an event as it happens. */
+  event(e) {
+    this.seen(e.seq);
+    const project = byId('filter-project').value;
+    if (!this.active || (project && e.project !== project)) return;
+    this.list.prepend(line(e, this.store));
+    while (this.list.childElementCount > mostRows) {
+      this.list.lastElementChild.remove();
+      this.#oldest = Number(this.list.lastElementChild.firstElementChild.dataset.seq);
+      this.more.hidden = false;
+    }
+  }
+}
+
+/** What an event says beyond its name. */
+export function said(e) {
+  const p = e.payload ?? {};
+  switch (e.type) {
+    case 'proposed_action.created':
+      return sentence(p);
+    case 'proposed_action.denied':
+      return p.reason ? `Reason: ${p.reason}` : 'No reason was given.';
+    case 'permission.granted':
+      return p.pattern ? `Wrote ${p.pattern}.` : `Agent ${p.agentId} may do ${p.actionType} without a question.`;
+    case 'action.executed':
+    case 'action.failed':
+      if (p.failure) return [p.failure.name, p.failure.cause].filter(Boolean).join(': ');
+      return typeof p.exitCode === 'number' ? `Exit code ${p.exitCode}.` : '';
+    default:
+      return Object.entries(p).filter(([, v]) => typeof v !== 'object').map(([k, v]) => `${k}: ${v}`).join(', ');
+  }
+}
+
+function line(e, store) {
+  const text = said(e);
+  const actor = e.actor?.id || e.actor?.kind || 'not recorded';
+  return el('li', {}, el('div', { class: 'row log-line', data: { seq: String(e.seq), type: e.type } },
+    el('span', { class: 'event', text: e.type }),
+    el('span', { class: 'row-meta' }, el('span', {}, visibleNodes(String(actor))),
+      e.project ? el('span', {}, visibleNodes(store.projectName(e.project))) : null,
+      e.payload?.actionType ? el('span', { text: e.payload.actionType.replaceAll('_', ' ') }) : null, time(e.at)),
+    text ? el('p', { class: 'reason' }, visibleNodes(text)) : null));
+}
