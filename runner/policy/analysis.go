@@ -150,20 +150,8 @@ func (r *reader) program(text string) {
 	text, stmts, whole := r.a.parse(text)
 	r.src = text
 	r.stmts(stmts, place{loop: -1})
-	if whole || !strings.Contains(text, "`") && !strings.Contains(text, "<<") {
-		return
-	}
-	// Bash looks into backticks and here-documents only when it runs what stands around them. What is found without
-	// them comes on top: the command is unresolved, and this can only find more to deny or to ask about.
-	blank, inside := withoutBackticks(text)
-	rest, bodies := withoutDocuments(blank)
-	for _, body := range bodies {
-		inside = append(inside, `: "`+strings.ReplaceAll(body, `"`, " ")+`"`)
-	}
-	for _, text := range append([]string{rest}, inside[:min(len(inside), maxApart)]...) {
-		part := &reader{a: r.a, depth: r.depth, top: r.top, src: text}
-		stmts, _ = r.a.statements(text)
-		part.stmts(stmts, place{loop: -1})
+	if !whole {
+		r.loosely(text)
 	}
 }
 

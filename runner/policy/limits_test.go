@@ -71,7 +71,27 @@ func hugeInputs() map[string]string {
 		"finds":               megabyte("find . ", "-exec ls ; ", ""),
 		"evals":               megabyte("", "eval ", "ls"),
 		"assignments":         megabyte("", "A=1 ", "ls"),
+		"broken commands":     megabyte("! ;", "ls;", ""),
+		"broken arithmetic":   megabyte("! ;", "((#'\n))", ""),
+		"broken expansions":   megabyte("! ;", "$(($(", ""),
+		"broken backticks":    megabyte("! ;", "`(`", ""),
+		"broken escapes":      "! ;`" + strings.Repeat(`\`, 1<<20) + "`",
+		"broken documents":    megabyte("! ;", "cat <<a\n$((\na\n", ""),
+		"broken cases":        megabyte("! ;", "case a in a) ls;; ", ""),
+		"broken quotes":       megabyte("! ;", `"$(`, ""),
+		"broken arrays":       megabyte("! ;", "x=($(", ""),
+		"different commands":  differentCommands(),
 	}
+}
+
+// differentCommands is a text that does not parse, of commands none of which is twice there.
+func differentCommands() string {
+	var b strings.Builder
+	b.WriteString("! ;")
+	for i := 0; b.Len() < 1<<20; i++ {
+		fmt.Fprintf(&b, "a%d;", i)
+	}
+	return b.String()
 }
 
 func TestHugeInputsAskAndNeverPanic(t *testing.T) {

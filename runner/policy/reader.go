@@ -90,18 +90,36 @@ func (r *reader) compound(cmd syntax.Command, at place) {
 		r.a.opaqueNames = true
 		r.stmt(c.Body, r.inLoop(at), nil)
 	case *syntax.CoprocClause:
-		if c.Name != nil {
-			r.a.give(c.Name.Lit(), byOther)
-			if n := c.Name.Lit(); n == "" || steers(n) {
-				r.a.issue("a name that decides what a verb means")
-			}
-		} else {
-			r.a.give("COPROC", byOther)
-		}
-		r.stmt(c.Stmt, at, frontAssigns)
+		r.coproc(c, at)
 	default:
 		r.a.issue("a construct that is not read")
 	}
+}
+
+// coproc reads a coprocess. The grammar library takes the first word for its name also where only redirections or a
+// builtin that it parses by itself follow, and where Bash has a command therefore.
+func (r *reader) coproc(c *syntax.CoprocClause, at place) {
+	if c.Name == nil {
+		r.a.give("COPROC", byOther)
+		r.stmt(c.Stmt, at, frontAssigns)
+		return
+	}
+	switch c.Stmt.Cmd.(type) {
+	case nil:
+		c.Stmt.Cmd = &syntax.CallExpr{Args: []*syntax.Word{c.Name}}
+		r.a.give("COPROC", byOther)
+		r.stmt(c.Stmt, at, frontAssigns)
+		return
+	case *syntax.DeclClause, *syntax.LetClause:
+		r.a.issue("a coprocess whose command is not read whole")
+		r.simple(nil, []*syntax.Word{c.Name}, nil, at)
+	}
+	name := c.Name.Lit()
+	r.a.give(name, byOther)
+	if name == "" || steers(name) {
+		r.a.issue("a name that decides what a verb means")
+	}
+	r.stmt(c.Stmt, at, frontAssigns)
 }
 
 // binary walks a list or pipeline, which leans to the left, without recursing along it.

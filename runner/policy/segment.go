@@ -1,5 +1,7 @@
 package policy
 
+import "strings"
+
 // assign is one assignment in front of a command, or alone.
 type assign struct {
 	name   string
@@ -67,6 +69,35 @@ func (s *segment) is(verbs ...string) bool {
 }
 
 func (s *segment) issue(reason string) { s.issues = append(s.issues, reason) }
+
+// known notes what is written in a segment, and says whether that was there before.
+func (s *segment) known(before map[string]bool) bool {
+	var b strings.Builder
+	write := func(mark string, w *word) {
+		b.WriteString(mark)
+		if w.open() {
+			b.WriteString("\x01")
+		}
+		b.WriteString(w.text)
+	}
+	for i := range s.words {
+		write("\x00", &s.words[i])
+	}
+	for i := range s.assigns {
+		write("\x00"+s.assigns[i].name+"=", &s.assigns[i].value)
+	}
+	for i := range s.targets {
+		write("\x00>", &s.targets[i].word)
+	}
+	was := before[b.String()]
+	before[b.String()] = true
+	if s.stdin != nil {
+		write("\x00<<", s.stdin)
+		was = before[b.String()]
+		before[b.String()] = true
+	}
+	return was
+}
 
 // tail is what a segment may run: words of it, or a command in a text that it hands on. It has no opinion of its own.
 type tail struct {
