@@ -149,19 +149,9 @@ func privateFolder(at, home place) string {
 
 // belowRoots demands that at lies below one of the folders of Roots, as written and really.
 func (o Options) belowRoots(at place, home *place) error {
-	roots := o.Roots
-	if len(roots) == 0 && home != nil {
-		roots = []string{o.Home}
-	}
-	for _, r := range roots {
-		if !filepath.IsAbs(r) || hasSegment(r, "..") {
-			continue
-		}
-		dir := placeOf(r)
-		written := strictlyBelow(dir.written, at.written, customaryFold) || strictlyBelow(dir.real, at.written, customaryFold)
-		if written && strictlyBelow(dir.real, at.real, false) {
-			return nil
-		}
+	roots := o.roots(home)
+	if _, found := rootAbove(roots, at); found {
+		return nil
 	}
 	f := o.fail(failure.RootNotAllowed, at.written)
 	switch {
@@ -172,6 +162,29 @@ func (o Options) belowRoots(at place, home *place) error {
 		return f.Because("it leads to %s, and a project must lie below one of: %s", at.real, strings.Join(roots, ", "))
 	}
 	return f.Because("a project must lie below one of: %s", strings.Join(roots, ", "))
+}
+
+// roots are the folders below which a root may lie.
+func (o Options) roots(home *place) []string {
+	if len(o.Roots) == 0 && home != nil {
+		return []string{o.Home}
+	}
+	return o.Roots
+}
+
+// rootAbove gives the first of roots that at lies below, as written and really.
+func rootAbove(roots []string, at place) (place, bool) {
+	for _, r := range roots {
+		if !filepath.IsAbs(r) || hasSegment(r, "..") {
+			continue
+		}
+		dir := placeOf(r)
+		written := strictlyBelow(dir.written, at.written, customaryFold) || strictlyBelow(dir.real, at.written, customaryFold)
+		if written && strictlyBelow(dir.real, at.real, false) {
+			return dir, true
+		}
+	}
+	return place{}, false
 }
 
 func strictlyBelow(dir, p string, fold bool) bool {

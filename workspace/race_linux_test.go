@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -17,8 +19,10 @@ func swapping(t *testing.T, path, target string) (stop func()) {
 	swap := func() bool {
 		return unix.Renameat2(unix.AT_FDCWD, path, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE) == nil
 	}
-	if !swap() || !swap() {
-		t.Skip("this file system can't exchange two names")
+	for range 2 { // there and back
+		if !swap() {
+			t.Skip("this file system can't exchange two names")
+		}
 	}
 	go func() {
 		defer close(ended)
@@ -72,5 +76,26 @@ func TestWriteFileIsNotLedByALinkMadeMeanwhile(t *testing.T) {
 			t.Errorf("led to %s:\n%s", target, got)
 		}
 		t.Logf("%d of 300 refused", refused)
+	}
+}
+
+// TestMirrorIsNotLedByALinkMadeMeanwhile swaps a folder on either side for a link that leads out.
+func TestMirrorIsNotLedByALinkMadeMeanwhile(t *testing.T) {
+	m, home := mirrored(t, "a/file", "b/file")
+	out := mkdir(t, filepath.Dir(home), "out")
+	put(t, filepath.Join(out, "file"), "secret")
+	syncs(t, m, 2, 0, 0)
+	defer swapping(t, filepath.Join(m.Root, "a"), out)()
+	defer swapping(t, filepath.Join(m.Destination, "b"), out)()
+	defer swapping(t, m.Destination, out)()
+	for i := range 500 {
+		put(t, filepath.Join(m.Root, "b", "file"), fmt.Sprintf("round %d", i))
+		_, _ = m.Sync(t.Context())
+		if got := sketch(t, out); got != "file: secret\n" {
+			t.Fatalf("written outside:\n%s", got)
+		}
+		if data, err := os.ReadFile(filepath.Join(m.Destination, "a", "file")); err == nil && string(data) == "secret" {
+			t.Fatal("read from outside")
+		}
 	}
 }

@@ -84,3 +84,16 @@ func TestListNamesAFolderThatCanNotBeRead(t *testing.T) {
 		t.Errorf("the folder above it: %+v, %v", got, err)
 	}
 }
+
+func TestMirrorGoesOnAfterAFileThatCanNotBeRead(t *testing.T) {
+	asOrdinaryUser(t)
+	m, _ := mirrored(t, "a", "b", "c")
+	if err := os.Chmod(filepath.Join(m.Root, "b"), 0); err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Sync(t.Context())
+	failuretest.Produced(t, err, failure.MirrorIncomplete)
+	if got.Copied != 2 || got.Skipped != 0 || got.Refused != 1 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -6,7 +6,10 @@
 // followed. Both look at the disk and then answer, so a link that another process makes between the answer and its
 // use is not covered: the rules of protocol.md section 7 are best effort by their own words.
 //
-// The package starts no goroutines and keeps no state.
+// What works inside folders of people has no such gap: List, WriteFile and Mirror go down folder by folder, hold each
+// open, and are led nowhere by a link that appears meanwhile.
+//
+// The package starts no goroutines. It keeps no state but a Mirror's memory of what it has seen.
 package workspace
 
 import (

@@ -149,8 +149,10 @@ func (w Write) replace(dir *os.Root, name string, old fs.FileInfo) error {
 	}
 	draft := draftName()
 	err := writeDraft(dir, draft, mode, func(f *os.File) error {
-		_, err := f.Write(w.Content)
-		return err
+		if _, err := f.Write(w.Content); err != nil {
+			return err
+		}
+		return syncFile(f)
 	})
 	if err != nil {
 		return err
@@ -194,19 +196,15 @@ func unchanged(a, b fs.FileInfo) bool {
 // draftName is a name that nothing else has.
 func draftName() string { return ".runner-draft-" + rand.Text() }
 
-// writeDraft makes the new file draft in dir, has it filled, and brings it to the disk. Where that fails nothing is
-// left.
+// writeDraft makes the new file draft in dir and has it filled. Where that fails nothing is left.
 func writeDraft(dir *os.Root, draft string, mode fs.FileMode, fill func(*os.File) error) error {
 	file, err := dir.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	err = fill(file)
+	err = file.Chmod(mode)
 	if err == nil {
-		err = file.Chmod(mode)
-	}
-	if err == nil {
-		err = syncFile(file)
+		err = fill(file)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, dir.Remove(draft))

@@ -139,7 +139,10 @@ func TestWriteFileRefusesByName(t *testing.T) {
 }
 
 // sketch is everything below dir as a text: names, content of files and targets of links.
-func sketch(t testing.TB, dir string) string {
+func sketch(t interface {
+	Fatal(...any)
+	Helper()
+}, dir string) string {
 	t.Helper()
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {

@@ -15,6 +15,13 @@ const (
 	ContentTooLarge  Name = "content_too_large"
 	ContentChanged   Name = "content_changed"
 	WriteFailed      Name = "write_failed"
+
+	MirrorInvalid    Name = "mirror_path_invalid"
+	MirrorInside     Name = "mirror_inside_workspace"
+	MirrorAround     Name = "mirror_holds_workspace"
+	MirrorNotAllowed Name = "mirror_not_allowed"
+	MirrorFailed     Name = "mirror_failed"
+	MirrorIncomplete Name = "mirror_incomplete"
 )
 
 var folderArea = map[Name]texts{
@@ -55,4 +62,23 @@ var folderArea = map[Name]texts{
 	WriteFailed: {
 		`the file could not be written`,
 		`look at owner and mode of the folder; the file is as it was`},
+
+	MirrorInvalid: {
+		"the mirror's destination is not an absolute path without NUL, `.` and `..`",
+		`set an absolute path as the project's mirror on the server`},
+	MirrorInside: {
+		`the mirror's destination is the project folder or lies in it, so the mirror would copy itself`,
+		`choose a destination beside the project folder`},
+	MirrorAround: {
+		`the mirror's destination holds the project folder, so the mirror would write into the project`,
+		`choose a destination beside the project folder`},
+	MirrorNotAllowed: {
+		"the mirror's destination lies outside what `roots` on this machine allows, or in a dot folder",
+		"choose a plain folder below one of them, or add one to `roots`"},
+	MirrorFailed: {
+		`the mirror could not begin`,
+		`look at the folders on both sides; nothing was copied`},
+	MirrorIncomplete: {
+		`some files could not be copied`,
+		`look at the named file on both sides; the next round tries again`},
 }
