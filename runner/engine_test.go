@@ -32,6 +32,8 @@ type engine struct {
 	channels *channel.Server
 	// grants are the extensions that a join's reply grants.
 	grants []action.Extension
+	// mirror is the destination that a join's reply grants; empty for none.
+	mirror string
 	// refuse answers a join, by its number from 1; an empty reason lets it in.
 	refuse func(join int) string
 	// unacked tells, by ref, which results get no good answer in the first join.
@@ -84,10 +86,14 @@ func (e *engine) join(_ context.Context, ch *channel.ServerChannel, params json.
 	}
 	e.now = ch
 	e.ready <- ch
-	if len(e.grants) == 0 {
-		return &engineChannel{e, ch, e.joins}, struct{}{}, nil
+	reply := map[string]any{}
+	if len(e.grants) > 0 {
+		reply["extensions"] = e.grants
 	}
-	return &engineChannel{e, ch, e.joins}, map[string]any{"extensions": e.grants}, nil
+	if e.mirror != "" {
+		reply["espelho"] = action.Mirror{Destino: e.mirror}
+	}
+	return &engineChannel{e, ch, e.joins}, reply, nil
 }
 
 // engineChannel is one join of the daemon.

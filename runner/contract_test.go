@@ -1,0 +1,385 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"brabo.dev/runner/channel"
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/workspace"
+)
+
+// contractRow is one row of testdata/contract.txt: a rule of protocol.md and the steps that show it.
+type contractRow struct {
+	section, name, rule string
+	line                int
+	steps               []contractStep
+}
+
+type contractStep struct {
+	line int
+	verb string
+	args string
+}
+
+// readContract reads the file; its head says how it is written.
+func readContract(t *testing.T) []*contractRow {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "contract.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []*contractRow
+	for i, line := range strings.Split(string(text), "\n") {
+		switch {
+		case strings.TrimSpace(line) == "", strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "  "):
+			verb, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if len(rows) == 0 {
+				t.Fatalf("line %d: a step without a row", i+1)
+			}
+			row := rows[len(rows)-1]
+			row.steps = append(row.steps, contractStep{i + 1, verb, strings.TrimSpace(args)})
+		default:
+			parts := strings.SplitN(line, "|", 3)
+			if len(parts) != 3 {
+				t.Fatalf("line %d: a row is SECTION | NAME | RULE", i+1)
+			}
+			rows = append(rows, &contractRow{strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]), strings.TrimSpace(parts[2]), i + 1, nil})
+		}
+	}
+	return rows
+}
+
+// TestContract plays every row of the contract against a daemon, through a scripted engine, and fails for a row that
+// nothing shows.
+func TestContract(t *testing.T) {
+	rows := readContract(t)
+	seen := map[string]bool{}
+	passed := map[string][2]int{} // by section: passed, all
+	var order []string
+	for _, row := range rows {
+		if seen[row.name] {
+			t.Errorf("line %d: there is a row %s already", row.line, row.name)
+		}
+		seen[row.name] = true
+		ok := t.Run(row.name, func(t *testing.T) {
+			if !row.shows() {
+				t.Fatalf("line %d: nothing shows %q", row.line, row.rule)
+			}
+			newContractPlay(t).run(row)
+		})
+		n, there := passed[row.section]
+		if !there {
+			order = append(order, row.section)
+		}
+		if n[1]++; ok {
+			n[0]++
+		}
+		passed[row.section] = n
+	}
+	for _, section := range order {
+		t.Logf("%-6s %3d of %3d rows pass", section, passed[section][0], passed[section][1])
+	}
+}
+
+// shows reports whether a row has a step that can fail.
+func (r *contractRow) shows() bool {
+	for _, s := range r.steps {
+		if strings.HasPrefix(s.verb, "want") || s.verb == "silence" || s.verb == "refused" || s.verb == "file" || s.verb == "nofile" {
+			return true
+		}
+	}
+	return false
+}
+
+// contractPlay is one row being played.
+type contractPlay struct {
+	t     *testing.T
+	e     *engine
+	d     *daemon
+	home  string // holds the project and is the only root
+	vars  *strings.Replacer
+	setup []func(*Options)
+	heard []channel.Message // what came and was not wanted yet
+	marks int
+}
+
+func newContractPlay(t *testing.T) *contractPlay {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &contractPlay{t: t, e: newEngine(t), home: home}
+	p.vars = strings.NewReplacer("$long", strings.Repeat("0", 300), "$root", home+"/project", "$home", home, "$outside", filepath.Dir(home))
+	p.setup = append(p.setup, func(o *Options) { o.Browse = workspace.Browse{Home: home, MaxEntries: 100} })
+	return p
+}
+
+func (p *contractPlay) run(row *contractRow) {
+	for _, s := range row.steps {
+		if err := p.step(s.verb, p.vars.Replace(s.args)); err != nil {
+			p.t.Fatalf("testdata/contract.txt:%d: %s %s: %v", s.line, s.verb, s.args, err)
+		}
+	}
+}
+
+// step carries out one step. The daemon starts with the first that needs it.
+func (p *contractPlay) step(verb, args string) error {
+	event, rest, _ := strings.Cut(args, " ")
+	switch verb {
+	case "grants":
+		for name := range strings.FieldsSeq(args) {
+			p.e.grants = append(p.e.grants, action.Extension(name))
+		}
+		return nil
+	case "mirror":
+		p.e.mirror = args
+		return nil
+	case "refuse":
+		reason := args
+		p.e.refuse = func(join int) string {
+			if join == 1 {
+				return reason
+			}
+			return ""
+		}
+		return nil
+	case "option":
+		return p.option(args)
+	case "sh":
+		out, err := exec.Command("bash", "-c", "cd "+p.home+" && "+args).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return nil
+	case "refused":
+		p.e.refuse = func(int) string { return rest }
+		p.d = startDaemonIn(p.t, p.e, p.home, p.setup...)
+		return p.logged(event)
+	}
+	p.start()
+	switch verb {
+	case "join":
+	case "log":
+		return p.logged(args)
+	case "crash":
+		p.e.mu.Lock()
+		p.e.now.Close(errors.New("crashed"))
+		p.e.mu.Unlock()
+		p.e.joined(p.t)
+	case "send":
+		if !json.Valid([]byte(rest)) {
+			return fmt.Errorf("%s is no JSON", rest)
+		}
+		p.e.send(p.t, event, rest)
+	case "drop":
+		p.e.drop()
+		p.e.joined(p.t)
+	case "want":
+		return p.want(event, rest)
+	case "want-joins":
+		return p.wantJoins(args)
+	case "silence":
+		return p.silence(event)
+	case "file":
+		return p.file(event, rest)
+	case "nofile":
+		if _, err := os.Lstat(filepath.Join(p.home, args)); err == nil {
+			return fmt.Errorf("it is there")
+		}
+	default:
+		return fmt.Errorf("there is no such step")
+	}
+	return nil
+}
+
+// option changes what the daemon is started with.
+func (p *contractPlay) option(name string) error {
+	switch name {
+	case "short-deadline":
+		p.setup = append(p.setup, func(o *Options) { o.Commands.Deadline = 2 * time.Second })
+	default:
+		return fmt.Errorf("there is no such option")
+	}
+	return nil
+}
+
+// start starts the daemon and waits for its join, once.
+func (p *contractPlay) start() {
+	if p.d != nil {
+		return
+	}
+	p.d = startDaemonIn(p.t, p.e, p.home, p.setup...)
+	p.e.joined(p.t)
+}
+
+// next gives the next message of the event, and keeps others for later steps.
+func (p *contractPlay) next(event string) (channel.Message, error) {
+	for i, m := range p.heard {
+		if m.Event == event {
+			p.heard = append(p.heard[:i:i], p.heard[i+1:]...)
+			return m, nil
+		}
+	}
+	timeout := time.After(60 * time.Second)
+	for {
+		select {
+		case m := <-p.e.heard:
+			if m.Event == event {
+				return m, nil
+			}
+			p.heard = append(p.heard, m)
+		case <-timeout:
+			return channel.Message{}, fmt.Errorf("no %s came; there were %v", event, names(p.heard))
+		}
+	}
+}
+
+func names(messages []channel.Message) (all []string) {
+	for _, m := range messages {
+		all = append(all, m.Event)
+	}
+	return all
+}
+
+// want waits for a message and compares it with a pattern.
+func (p *contractPlay) want(event, pattern string) error {
+	var wanted, got any
+	if err := decode(pattern, &wanted); err != nil {
+		return err
+	}
+	m, err := p.next(event)
+	if err != nil {
+		return err
+	}
+	if err := decode(string(m.Payload), &got); err != nil {
+		return err
+	}
+	if err := match(wanted, got); err != nil {
+		return fmt.Errorf("%w in %s", err, m.Payload)
+	}
+	return nil
+}
+
+func decode(text string, into *any) error {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	return dec.Decode(into)
+}
+
+// match compares: of an object the members that are named; "re:…" is a regular expression for a string or number,
+// "<any>" anything, "<absent>" nothing.
+func match(wanted, got any) error {
+	switch w := wanted.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return fmt.Errorf("no object")
+		}
+		for name, each := range w {
+			value, there := g[name]
+			if each == "<absent>" {
+				if there {
+					return fmt.Errorf("%s is there", name)
+				}
+				continue
+			}
+			if !there {
+				return fmt.Errorf("no %s", name)
+			}
+			if err := match(each, value); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		return nil
+	case string:
+		if w == "<any>" {
+			return nil
+		}
+		if expression, ok := strings.CutPrefix(w, "re:"); ok {
+			if !regexp.MustCompile(expression).MatchString(fmt.Sprint(got)) {
+				return fmt.Errorf("%v does not match %s", got, expression)
+			}
+			return nil
+		}
+	}
+	if !reflect.DeepEqual(wanted, got) {
+		return fmt.Errorf("%v instead of %v", got, wanted)
+	}
+	return nil
+}
+
+// silence shows that no message of the event comes: a command behind it is answered, and nothing came before.
+func (p *contractPlay) silence(event string) error {
+	p.marks++
+	ref := fmt.Sprintf("mark-%d", p.marks)
+	p.e.send(p.t, action.EventExec, fmt.Sprintf(`{"ref":%q,"command":"true"}`, ref))
+	for {
+		m, err := p.next(action.EventExecResult)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(m.Payload, []byte(ref)) {
+			break
+		}
+		if event == action.EventExecResult {
+			return fmt.Errorf("%s came", m.Payload)
+		}
+	}
+	for _, m := range p.heard {
+		if m.Event == event {
+			return fmt.Errorf("%s came", m.Payload)
+		}
+	}
+	return nil
+}
+
+// file compares a file's content.
+func (p *contractPlay) file(path, content string) error {
+	var want string
+	if err := json.Unmarshal([]byte(content), &want); err != nil {
+		return err
+	}
+	got, err := os.ReadFile(filepath.Join(p.home, path))
+	if err == nil && string(got) != want {
+		err = fmt.Errorf("it holds %q", got)
+	}
+	return err
+}
+
+// logged waits until the daemon has logged the text.
+func (p *contractPlay) logged(text string) error {
+	timeout := time.After(60 * time.Second)
+	for tick := time.NewTicker(2 * time.Millisecond); !strings.Contains(p.d.log.String(), text); {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			return fmt.Errorf("it is not in the log")
+		}
+	}
+	return nil
+}
+
+// wantJoins waits until there were so many joins.
+func (p *contractPlay) wantJoins(text string) error {
+	for {
+		p.e.mu.Lock()
+		n := fmt.Sprint(p.e.joins)
+		p.e.mu.Unlock()
+		if n == text {
+			return nil
+		}
+		p.e.joined(p.t)
+	}
+}
