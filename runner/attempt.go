@@ -19,6 +19,8 @@ const (
 	joinTimeout    = 30 * time.Second
 	flushTimeout   = 5 * time.Second // for the last results of a drain
 	leaveTimeout   = 2 * time.Second
+	// connectTime is what a whole attempt may take: its parts, the dial's own bound among them.
+	connectTime = addressTimeout + 10*time.Second + joinTimeout
 )
 
 // errEnded is the end of a connection for a reason that is not the connection's own.
@@ -53,6 +55,7 @@ func (s *session) connect(ctx context.Context) (link, error) {
 	if err := s.m.attempts.Wait(ctx); err != nil {
 		return link{}, err
 	}
+	s.busy(turnConnect, connectTime)
 	asking, cancel := context.WithTimeout(ctx, addressTimeout)
 	defer cancel()
 	address, err := s.m.o.Address(asking, s.project.ID)
@@ -97,15 +100,20 @@ func (s *session) serve(ctx context.Context, l link) error {
 			l.conn.Close()
 		}
 	})
+	s.rests(turnConnect)
 	for msg := range l.ch.Receive() {
+		s.busy(turnDispatch, 0)
 		s.dispatch(l, msg)
+		s.rests(turnDispatch)
 	}
+	s.busy(turnConnect, leaveTimeout)
 	err := l.ch.Err()
 	end(errEnded)
 	if late := <-delivered; err == nil {
 		err = late
 	}
 	if !stop() {
+		s.rests(turnConnect) // the drain takes as long as its grace
 		<-drained
 	}
 	return err

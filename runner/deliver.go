@@ -22,8 +22,10 @@ func (s *session) deliver(ctx context.Context, l link) error {
 	if l.granted.Has(action.ExtAck) {
 		send = s.sendAcked
 	}
+	defer s.rests(turnDeliver)
 	var sent uint64 // the highest serial that was pushed on this connection
 	for {
+		s.busy(turnDeliver, 0)
 		due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID, sent)
 		if err != nil {
 			return fmt.Errorf("reading the outbox: %w", err)
@@ -37,6 +39,7 @@ func (s *session) deliver(ctx context.Context, l link) error {
 			poke(s.flushed)
 			continue
 		}
+		s.rests(turnDeliver)
 		select {
 		case <-s.wake:
 		case <-ctx.Done():
@@ -50,6 +53,7 @@ func (s *session) deliver(ctx context.Context, l link) error {
 // sendAcked waits for the server's word on each result. A refused one stays in the outbox for the next join.
 func (s *session) sendAcked(ctx context.Context, l link, due []journal.Due) error {
 	for _, d := range due {
+		s.busy(turnDeliver, ackTimeout)
 		waiting, cancel := context.WithTimeout(ctx, ackTimeout)
 		_, err := l.ch.Call(waiting, d.Result.Event, d.Result.Payload)
 		cancel()
@@ -74,6 +78,7 @@ func (s *session) sendPushed(ctx context.Context, l link, due []journal.Due) err
 			return fmt.Errorf("delivering the result of %s: %w", d.Key.Ref, err)
 		}
 	}
+	s.busy(turnDeliver, ackTimeout)
 	if err := l.conn.Sync(ctx); err != nil {
 		return fmt.Errorf("waiting for the proof that results were read: %w", err)
 	}

@@ -93,8 +93,11 @@ type Machine struct {
 	attempts             *rate.Limiter
 	counts               counts
 	stopping             atomic.Bool
+	began                time.Time // what its clock counts from
+	ready                chan struct{}
 
-	mu       sync.Mutex          // guards what follows
+	mu       sync.Mutex // guards what follows
+	ended    Ended
 	sessions map[string]*session // by project; those that ended with an error stay, for Status
 }
 
@@ -104,7 +107,7 @@ func New(o Options) *Machine {
 		o.Extensions = action.Known()
 	}
 	m := &Machine{
-		o: o, sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
+		o: o, began: time.Now(), ready: make(chan struct{}), sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
 		browses: newPool(browseParallel, browseQueue),
 	}
@@ -130,6 +133,7 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() { m.watchSuspends(watching) })
+	close(m.ready)
 	r := roster{m: m, left: left, listed: map[string]Project{}, serves: map[string]bool{}}
 	err = r.follow(ctx, lists)
 	stop()
@@ -139,6 +143,9 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 	m.browses.wait()
 	return errors.Join(err, m.engines.close())
 }
+
+// Ready is closed once what an earlier daemon left behind is dealt with and projects are served.
+func (m *Machine) Ready() <-chan struct{} { return m.ready }
 
 // watchSuspends refuses what a sleep has made too late and wakes the sessions.
 func (m *Machine) watchSuspends(ctx context.Context) {

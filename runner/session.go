@@ -33,10 +33,13 @@ type session struct {
 	mu       sync.Mutex      // guards what follows
 	jobs     map[jobKey]*job // waiting and running actions
 	draining bool
+	ended    Ended         // since draining
 	idle     chan struct{} // closed when draining and jobs is empty
 	reported map[string]bool
 	live     *link // the joined connection; nil between two
 	standing standing
+
+	turns [turns]turn
 }
 
 func newSession(m *Machine, p Project, left []journal.Unfinished) *session {
@@ -85,12 +88,17 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 		s.log.Warn("not connected", "failure", r.fail, "again_in", pause.Round(time.Millisecond))
 		s.pause(ctx, pause)
 	}
-	s.finishOff()
+	s.rests(turnConnect)
+	s.drain()
+	if ctx.Err() != nil {
+		s.account()
+	}
 	return nil
 }
 
 // pause waits before the next attempt. The end of ctx and a sleep of the machine cut it short.
 func (s *session) pause(ctx context.Context, d time.Duration) {
+	s.rests(turnConnect)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -149,54 +157,6 @@ func (s *session) noteIdleLocked() {
 	}
 }
 
-// drain takes no more actions, lets the jobs end within the grace and ends the rest. It returns when none is left.
-func (s *session) drain() {
-	s.mu.Lock()
-	s.draining = true
-	s.noteIdleLocked()
-	left := len(s.jobs)
-	s.mu.Unlock()
-	if left > 0 {
-		s.log.Info("stopping: waiting for running actions", "actions", left, "grace", s.m.o.DrainGrace)
-	}
-	grace := time.NewTimer(s.m.o.DrainGrace)
-	defer grace.Stop()
-	select {
-	case <-s.idle:
-		return
-	case <-grace.C:
-	}
-	for _, j := range s.snapshot() {
-		j.end(failure.New(failure.Cancelled, "action "+j.key.ref).Because("the daemon was stopped before it ended"))
-	}
-	s.abandon()
-	<-s.idle
-}
-
-func (s *session) snapshot() []*job {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]*job, 0, len(s.jobs))
-	for _, j := range s.jobs {
-		all = append(all, j)
-	}
-	return all
-}
-
-// finishOff is the drain of a session that is not connected when the stop comes; one that is has drained before its
-// connection ended.
-func (s *session) finishOff() {
-	s.drain()
-	due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID, 0)
-	if err != nil {
-		s.log.Error("the outbox can't be read", "failure", failure.From(err, "outbox"))
-		return
-	}
-	if len(due) > 0 {
-		s.log.Warn("stopped with results that could not be delivered", "results", len(due))
-	}
-}
-
 // finish stores the answer to an action and has it delivered.
 func (s *session) finish(in incoming, answer any) {
 	raw, err := marshal(answer)
@@ -205,8 +165,10 @@ func (s *session) finish(in incoming, answer any) {
 	}
 	if err != nil {
 		s.log.Error("a result could not be stored", "ref", in.ref, "failure", failure.From(err, "action "+in.ref))
+		s.tally(func(e *Ended) { e.Unstored++ })
 		return
 	}
+	s.tally(func(e *Ended) { e.count(raw) })
 	s.m.counts.finished.Add(1)
 	poke(s.wake)
 }

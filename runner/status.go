@@ -130,8 +130,12 @@ func (m *Machine) Status() control.Status {
 			Delivered: m.counts.delivered.Load(), Reconnects: m.counts.reconnects.Load(),
 		},
 	}
+	now := time.Now()
 	for _, each := range sessions {
 		s.Projects = append(s.Projects, each.status())
+		if f := each.stuckFailure(now); f != nil {
+			s.Health = append(s.Health, control.Item{Severity: control.Error, Failure: f})
+		}
 	}
 	slices.SortFunc(s.Projects, func(a, b control.Project) int { return strings.Compare(a.ID, b.ID) })
 	for _, p := range s.Projects {

@@ -21,8 +21,8 @@ type process struct {
 	log *os.File
 }
 
-// startProcess starts `runner run` for the project "p".
-func startProcess(t *testing.T, home, root, url string) *process {
+// startProcess starts `runner run` for the project "p". change adapts how.
+func startProcess(t *testing.T, home, root, url string, change ...func(*exec.Cmd)) *process {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -34,6 +34,9 @@ func startProcess(t *testing.T, home, root, url string) *process {
 		cmd.Env = append(cmd.Env, name+"="+os.Getenv(name)) // an empty one counts as not set
 	}
 	cmd.Stdout, cmd.Stderr = log, log
+	for _, c := range change {
+		c(cmd)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,7 @@ var arrows = map[string][]string{
 	"workspace":                  {"runner/failure"},
 	"containerctl":               {"runner/failure"},
 	"service":                    {"runner/failure"},
+	"service/notify":             {},
 	"packaging":                  {"*"},
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"brabo.dev/runner/runner/logs"
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/settings"
+	"brabo.dev/runner/service/notify"
 )
 
 func newRunCommand() *cobra.Command {
@@ -94,10 +96,8 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
 	d.machine = runner.New(options)
 	d.checks = append(h.serverChecks(r), h.machineChecks(r, state, d.journalWell)...)
-	stop := d.answer()
-	err = errors.Join(h.serve(ctx, r, d.machine), stop(), d.journal.Close())
-	log.Info("stopped", "orderly", err == nil)
-	return err
+	stop := d.accompany(ctx, notify.FromEnvironment(src.Environ, os.Getpid()))
+	return d.ended(errors.Join(h.serve(ctx, r, d.machine), stop(), d.journal.Close()))
 }
 
 // serve runs the one project of r, or those that the server lists.

@@ -10,6 +10,8 @@ const (
 	PathPoor         Name = "path_poor"
 	DuplicateInstall Name = "duplicate_install"
 	BundleNotWritten Name = "bundle_not_written"
+	SessionStuck     Name = "session_stuck"
+	ResultsWaiting   Name = "results_not_delivered"
 )
 
 var daemonArea = map[Name]texts{
@@ -37,4 +39,10 @@ var daemonArea = map[Name]texts{
 	ControlFailed: {
 		`the daemon's local socket can't be used`,
 		`look at its folder's owner and mode, and at the daemon's log`},
+	SessionStuck: {
+		`one of the session's loops does not go on, because the disk, the log or a folder does not answer`,
+		`look at the disks below the project folder and the state folder; restart the daemon if it stays`},
+	ResultsWaiting: {
+		`the server did not take them before the daemon stopped`,
+		`start the daemon again: they are kept and sent after its next join`},
 }
