@@ -12,11 +12,26 @@ import (
 )
 
 func main() {
-	// The first signal asks for an orderly stop; from then on the default applies, so that a second one ends the
-	// process at once.
-	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
-	context.AfterFunc(ctx, stop)
-	os.Exit(service.Serve(ctx, func(ctx context.Context) int {
+	os.Exit(service.Serve(untilStopped(), func(ctx context.Context) int {
 		return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	}))
+}
+
+// untilStopped is ended by the first signal, which asks for an orderly stop. A second one ends the process at once: from
+// the first on the default applies, and one that came in between is made up for.
+func untilStopped() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, stopSignals()...)
+	go func() { // it ends with the process
+		<-signals
+		stop()
+		signal.Stop(signals)
+		select {
+		case second := <-signals:
+			endBy(second)
+		default:
+		}
+	}()
+	return ctx
 }

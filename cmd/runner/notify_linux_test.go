@@ -15,10 +15,13 @@ import (
 )
 
 // systemd is a socket on which a daemon tells how it stands.
-type systemd struct{ conn *net.UnixConn }
+type systemd struct {
+	conn *net.UnixConn
+	all  string // what was heard so far
+}
 
 // listenAsSystemd gives the socket, and what makes a daemon use it with a watchdog of that length.
-func listenAsSystemd(t *testing.T, watchdog string) (systemd, func(*exec.Cmd)) {
+func listenAsSystemd(t *testing.T, watchdog string) (*systemd, func(*exec.Cmd)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
@@ -26,11 +29,11 @@ func listenAsSystemd(t *testing.T, watchdog string) (systemd, func(*exec.Cmd)) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return systemd{conn}, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+path, "WATCHDOG_USEC="+watchdog) }
+	return &systemd{conn: conn}, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+path, "WATCHDOG_USEC="+watchdog) }
 }
 
 // hear gives the next message that holds text, and all before it.
-func (s systemd) hear(t *testing.T, text string) (message, before string) {
+func (s *systemd) hear(t *testing.T, text string) (message, before string) {
 	t.Helper()
 	if err := s.conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
@@ -40,9 +43,19 @@ func (s systemd) hear(t *testing.T, text string) (message, before string) {
 		if err != nil {
 			t.Fatalf("%q was not heard, but:\n%s", text, before)
 		}
-		if message = string(b[:n]); strings.Contains(message, text) {
+		message = string(b[:n])
+		s.all += message + "\n"
+		if strings.Contains(message, text) {
 			return message, before
 		}
+	}
+}
+
+// heard waits until text was heard at any time.
+func (s *systemd) heard(t *testing.T, text string) {
+	t.Helper()
+	if !strings.Contains(s.all, text) {
+		s.hear(t, text)
 	}
 }
 
@@ -53,7 +66,7 @@ func TestServiceManagerIsToldHowTheDaemonStands(t *testing.T) {
 	p := startProcess(t, home, root, url, under)
 	s.hear(t, "READY=1")
 	awaitRunner(t, h)
-	s.hear(t, "STATUS=1 of 1 projects joined")
+	s.heard(t, "STATUS=1 of 1 projects joined")
 	s.hear(t, "WATCHDOG=1")
 	// A command sees nothing of that socket, on which it could speak for the daemon.
 	if a := awaitAction(t, h, proposeText(t, h, "echo [$NOTIFY_SOCKET$WATCHDOG_USEC]")); a.Outcome.Output != "[]\n" {
@@ -84,7 +97,7 @@ func TestWatchdogIsNotFedWhileASessionIsStuck(t *testing.T) {
 	defer reader.Close()
 	p := startProcess(t, home, root, url, under, func(cmd *exec.Cmd) { cmd.Stderr = writer })
 	writer.Close()
-	s.hear(t, "STATUS=1 of 1 projects joined")
+	s.heard(t, "STATUS=1 of 1 projects joined")
 	id := proposeText(t, h, "true "+strings.Repeat("x", 100_000)) // more than fits into a pipe is logged of it
 	s.hear(t, "STATUS=stuck: project p (receiving)")
 	found := control.Find(context.Background(), stateOf(home)) // who asks is answered all the same
