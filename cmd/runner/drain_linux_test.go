@@ -89,7 +89,7 @@ func TestStopTellsTheTruthAboutWhatItLeft(t *testing.T) {
 				proxy.cut(true)
 				letGo(t, root, proxy)
 			},
-			outcome: []string{"finished=1 cancelled=0 unstored=0 undelivered=1", "results_not_delivered"},
+			outcome: []string{"finished=1 cancelled=0 unstored=0 undelivered=1", string(failure.ResultsWaiting)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
