@@ -19,16 +19,17 @@ func systemd(d Definition, version int) (string, error) {
 	var u unit
 	u.section("Unit")
 	u.line("Description", escapePercent(describe(d.ID)))
-	if d.System {
-		// The network is waited for, but nothing depends on it: without one the daemon goes on trying by itself.
-		u.line("Wants", "network-online.target")
-		u.line("After", "network-online.target")
-	}
-	if !d.System && d.Kind != Hub {
+	u.comment("A package that was removed leaves the unit; nothing is tried while the program is gone.")
+	u.line("ConditionFileIsExecutable", escapePercent(d.Program))
+	switch {
+	case d.System:
+		u.network()
+	case d.Kind == Hub:
+		u.tireless()
+	default:
 		u.line("After", "runner-hub.service")
+		u.tireless()
 	}
-	u.comment("However often it fails, it is tried again: the daemon of a machine that nobody watches must come back.")
-	u.line("StartLimitIntervalSec", "0")
 
 	u.section("Service")
 	u.line("Type", "notify")
@@ -56,6 +57,28 @@ func systemd(d Definition, version int) (string, error) {
 	return u.b.String(), err
 }
 
+// Template renders the unit that a package brings for a service of the system for any user: the name of its instance is
+// the user. It is enabled by nobody but an administrator, and holds nothing of a shell's.
+func Template(program string, grace time.Duration) string {
+	var u unit
+	u.section("Unit")
+	u.line("Description", "Runner: approved actions of %i on this machine")
+	u.line("ConditionFileIsExecutable", escapePercent(program))
+	u.network()
+	u.section("Service")
+	u.line("Type", "notify")
+	u.line("NotifyAccess", "main")
+	u.line("ExecStart", quote(program)+" run")
+	u.line("User", "%i")
+	u.line("WorkingDirectory", "~")
+	u.restart(Machine, stepped)
+	u.stop(grace)
+	u.harden(Machine)
+	u.section("Install")
+	u.line("WantedBy", "multi-user.target")
+	return u.b.String()
+}
+
 // unit is the text of a unit while it grows.
 type unit struct{ b strings.Builder }
 
@@ -69,6 +92,16 @@ func (u *unit) section(name string) {
 func (u *unit) line(key, value string) { fmt.Fprintf(&u.b, "%s=%s\n", key, value) }
 
 func (u *unit) comment(text string) { fmt.Fprintf(&u.b, "# %s\n", text) }
+
+// network waits for the network, though nothing depends on it: without one the daemon goes on trying by itself.
+func (u *unit) network() {
+	u.line("Wants", "network-online.target")
+	u.line("After", "network-online.target")
+	u.tireless()
+}
+
+// tireless sets no limit to starts: the daemon of a machine that nobody watches must come back.
+func (u *unit) tireless() { u.line("StartLimitIntervalSec", "0") }
 
 // personNeeded are the exit codes that no restart can mend: wrong use or settings, a missing or refused credential,
 // another daemon that has the state. A daemon of one project also ends, with 1, when its server will not have it.

@@ -83,6 +83,10 @@ func TestDelayGrowsWhereSystemdKnowsHow(t *testing.T) {
 	golden(t, "machine_linux_257", text)
 }
 
+func TestTemplateServesTheUserItIsNamedAfter(t *testing.T) {
+	golden(t, "template", Template("/usr/bin/runner", 27*time.Second))
+}
+
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)

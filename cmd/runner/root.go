@@ -109,6 +109,7 @@ func newRootCommand() *cobra.Command {
 		newVersionCommand(),
 		newCompletionCommand(),
 	)
+	root.AddCommand(releaseCommands()...)
 	return root
 }
 
