@@ -55,6 +55,7 @@ func tell(ctx context.Context, env []string, program string, args ...string) (st
 	words := ""
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		words = strings.Join(strings.Fields(string(exit.Stderr)), " ")
+		words, _, _ = strings.Cut(words, ` See "systemctl`) // the failure says where to look next
 	}
 	if words == "" {
 		words = err.Error()

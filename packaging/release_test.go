@@ -1,0 +1,222 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTwoBuildsAreTheSameToTheByte builds the tree a second time from another folder, at another hour, with another
+// umask of the files, and holds every result against the first one's.
+func TestTwoBuildsAreTheSameToTheByte(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("an ordinary user's test: it only builds")
+	}
+	first := here.of(t, "1.0.0")
+	elsewhere := filepath.Join(t.TempDir(), "a tree of another name")
+	copyTree(t, filepath.Dir(mustDir()), elsewhere)
+	second := t.TempDir()
+	r := release{root: elsewhere, version: "1.0.0", when: epoch, out: second}
+	files, err := r.build(t.Context(), []string{"linux/amd64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 5 {
+		t.Errorf("%d results: %v", len(files), files)
+	}
+	for _, path := range files {
+		again := read(t, path)
+		if !bytes.Equal(again, read(t, filepath.Join(first, filepath.Base(path)))) {
+			t.Errorf("%s differs", filepath.Base(path))
+		}
+	}
+}
+
+// copyTree copies the sources, without what no build reads, and with other modes and times.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" || d.Name() == "node_modules" || d.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		if !d.Type().IsRegular() || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestReleaseHasWhatPeopleInstall(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("an ordinary user's test: it only builds")
+	}
+	dir := here.of(t, "1.0.0")
+	names := func() []string {
+		var all []string
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			all = append(all, e.Name())
+		}
+		return all
+	}()
+	want := []string{"SHA256SUMS", "runner-1.0.0-1.x86_64.rpm", "runner_1.0.0_amd64.deb", "runner_1.0.0_linux_amd64.spdx.json", "runner_1.0.0_linux_amd64.tar.gz"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+	t.Run("sums", func(t *testing.T) {
+		lines := strings.Split(strings.TrimSpace(string(read(t, filepath.Join(dir, "SHA256SUMS")))), "\n")
+		if len(lines) != len(want)-1 {
+			t.Errorf("%d lines", len(lines))
+		}
+		for _, line := range lines {
+			sum, name, _ := strings.Cut(line, "  ")
+			if got := sha256.Sum256(read(t, filepath.Join(dir, name))); hex.EncodeToString(got[:]) != sum {
+				t.Errorf("%s has another sum", name)
+			}
+		}
+	})
+	t.Run("archive and bill of materials", func(t *testing.T) {
+		files := untar(t, read(t, filepath.Join(dir, "runner_1.0.0_linux_amd64.tar.gz")))
+		top := "runner_1.0.0_linux_amd64/"
+		binary := filepath.Join(t.TempDir(), "runner")
+		if err := os.WriteFile(binary, files[top+"runner"], 0o700); err != nil {
+			t.Fatal(err)
+		}
+		checkBill(t, files[top+"sbom.spdx.json"], binary)
+		version, err := exec.Command(binary, "version").Output()
+		if err != nil || !strings.HasPrefix(string(version), "runner 1.0.0 (linux/amd64, ") {
+			t.Errorf("version: %s, %v", version, err)
+		}
+		checkManual(t, binary, func(page string) bool { return len(files[top+"man/"+page]) > 0 })
+		for _, name := range []string{"LICENSE", "README.md", "completions/runner.bash", "completions/_runner", "completions/runner.fish"} {
+			if len(files[top+name]) == 0 {
+				t.Errorf("no %s", name)
+			}
+		}
+	})
+}
+
+func untar(t *testing.T, data []byte) map[string][]byte {
+	t.Helper()
+	zipped, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for r := tar.NewReader(zipped); ; {
+		header, err := r.Next()
+		if err == io.EOF {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !header.ModTime.Equal(epoch) || header.Uid != 0 {
+			t.Errorf("%s: time %s, owner %d", header.Name, header.ModTime, header.Uid)
+		}
+		if files[header.Name], err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkBill holds the bill against what the binary itself says: each module is named, and nothing else.
+func checkBill(t *testing.T, bill []byte, binary string) {
+	t.Helper()
+	var doc spdx
+	if err := json.Unmarshal(bill, &doc); err != nil {
+		t.Fatal(err)
+	}
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for _, p := range doc.Packages {
+		listed[p.Name] = p.Version
+	}
+	for _, dep := range info.Deps {
+		if listed[dep.Path] != dep.Version {
+			t.Errorf("%s is %q in the bill, %q in the binary", dep.Path, listed[dep.Path], dep.Version)
+		}
+	}
+	if want := len(info.Deps) + 2; len(listed) != want || len(doc.Packages) != want || len(doc.Relations) != want {
+		t.Errorf("%d packages and %d relations, want %d", len(doc.Packages), len(doc.Relations), want)
+	}
+	if sum := sha256.Sum256(read(t, binary)); doc.Packages[0].Checksums[0].Value != hex.EncodeToString(sum[:]) {
+		t.Error("the bill is another binary's")
+	}
+}
+
+// checkManual asks the program for its commands, and demands a page for each of the first level.
+func checkManual(t *testing.T, binary string, there func(page string) bool) {
+	t.Helper()
+	help, err := exec.Command(binary, "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(help), "Available Commands:\n")
+	if !found {
+		t.Fatalf("no list of commands in\n%s", help)
+	}
+	list, _, _ = strings.Cut(list, "\n\n")
+	for line := range strings.Lines(list) {
+		name := strings.Fields(line)[0]
+		if name != "help" && !there("runner-"+name+".1") {
+			t.Errorf("no page for runner %s", name)
+		}
+	}
+	if strings.Contains(list, "manual") {
+		t.Error("the product has the command that only a release needs")
+	}
+}
+
+func TestVersionThatPackageManagersWouldNotOrder(t *testing.T) {
+	for _, version := range []string{"", "1", "v1.0.0", "1.0.0 beta", "1.0.0-rc_1", "../1.0.0"} {
+		r := release{root: "nowhere", version: version, out: filepath.Join(t.TempDir(), "out")}
+		if _, err := r.build(t.Context(), nil); err == nil {
+			t.Errorf("%q was taken", version)
+		}
+	}
+}
