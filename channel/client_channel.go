@@ -97,21 +97,56 @@ func (ch *Channel) Push(ctx context.Context, event string, payload any) error {
 // returns. A status other than "ok" is a *ReplyError, a binary reply
 // ErrBinaryReply. Many events of real servers are never answered: ctx has to end.
 func (ch *Channel) Call(ctx context.Context, event string, payload any) (json.RawMessage, error) {
-	r, binary, err := ch.call(ctx, event, payload)
+	p, err := ch.Start(ctx, event, payload)
+	if err != nil {
+		return nil, err
+	}
+	return p.Wait(ctx)
+}
+
+// Pending is a message that was sent and whose reply is waited for. Wait or
+// Forget has to be called.
+type Pending struct {
+	ch    *Channel
+	event string
+	ref   string
+	w     *waiter
+}
+
+// Start is Call up to the point where the message was written: several may be
+// on their way at once, in the order of the calls.
+func (ch *Channel) Start(ctx context.Context, event string, payload any) (*Pending, error) {
+	p, err := ch.start(ctx, event, payload)
+	if err != nil {
+		return nil, fmt.Errorf("channel: calling %s: %w", event, err)
+	}
+	return p, nil
+}
+
+// Wait is the rest of Call. It is called once.
+func (p *Pending) Wait(ctx context.Context) (json.RawMessage, error) {
+	r, binary, err := p.wait(ctx)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("channel: calling %s: %w", event, err)
+		return nil, fmt.Errorf("channel: calling %s: %w", p.event, err)
 	case r.Status != statusOK:
-		return nil, &ReplyError{Topic: ch.topic, Event: event, Status: r.Status, Response: r.Response}
+		return nil, &ReplyError{Topic: p.ch.topic, Event: p.event, Status: r.Status, Response: r.Response}
 	case binary != nil:
 		return nil, ErrBinaryReply
 	}
 	return r.Response, nil
 }
 
+// Forget gives the reply up.
+func (p *Pending) Forget() { p.ch.conn.forget(p.ref) }
+
 // CallBinary is Call for a reply that is binary.
 func (ch *Channel) CallBinary(ctx context.Context, event string, payload any) ([]byte, error) {
-	r, binary, err := ch.call(ctx, event, payload)
+	p, err := ch.Start(ctx, event, payload)
+	if err != nil {
+		return nil, err
+	}
+	r, binary, err := p.wait(ctx)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("channel: calling %s: %w", event, err)
@@ -121,29 +156,34 @@ func (ch *Channel) CallBinary(ctx context.Context, event string, payload any) ([
 	return binary, nil
 }
 
-func (ch *Channel) call(ctx context.Context, event string, payload any) (reply, []byte, error) {
+func (ch *Channel) start(ctx context.Context, event string, payload any) (*Pending, error) {
 	if err := ch.usable(); err != nil {
-		return reply{}, nil, err
+		return nil, err
 	}
 	return ch.ask(ctx, event, payload)
 }
 
-func (ch *Channel) ask(ctx context.Context, event string, payload any) (reply, []byte, error) {
-	w := &waiter{answer: make(chan answer, 1), ch: ch}
-	ref, err := ch.conn.await(w)
+func (ch *Channel) ask(ctx context.Context, event string, payload any) (*Pending, error) {
+	p := &Pending{ch: ch, event: event, w: &waiter{answer: make(chan answer, 1), ch: ch}}
+	var err error
+	if p.ref, err = ch.conn.await(p.w); err != nil {
+		return nil, err
+	}
+	m, err := ch.encode(p.ref, event, payload)
+	if err == nil {
+		err = ch.conn.write(ctx, m, ch.Err)
+	}
 	if err != nil {
-		return reply{}, nil, err
+		p.Forget()
+		return nil, err
 	}
-	defer ch.conn.forget(ref)
-	m, err := ch.encode(ref, event, payload)
-	if err != nil {
-		return reply{}, nil, err
-	}
-	if err := ch.conn.write(ctx, m, ch.Err); err != nil {
-		return reply{}, nil, err
-	}
+	return p, nil
+}
+
+func (p *Pending) wait(ctx context.Context) (reply, []byte, error) {
+	defer p.Forget()
 	select {
-	case a := <-w.answer:
+	case a := <-p.w.answer:
 		return a.reply, a.binary, a.err
 	case <-ctx.Done():
 		return reply{}, nil, fmt.Errorf("no reply: %w", ctx.Err())
@@ -155,7 +195,10 @@ func (ch *Channel) ask(ctx context.Context, event string, payload any) (reply, [
 // yet are dropped.
 func (ch *Channel) Leave(ctx context.Context) error {
 	ch.left.Do(func() { close(ch.drop) })
-	_, _, err := ch.ask(ctx, eventLeave, nil)
+	p, err := ch.ask(ctx, eventLeave, nil)
+	if err == nil {
+		_, _, err = p.wait(ctx)
+	}
 	ch.conn.mu.Lock()
 	ch.conn.ended(ch, &ChannelError{Topic: ch.topic, End: ChannelLeft})
 	ch.conn.mu.Unlock()

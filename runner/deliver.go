@@ -50,22 +50,64 @@ func (s *session) deliver(ctx context.Context, l link) error {
 	}
 }
 
-// sendAcked waits for the server's word on each result. A refused one stays in the outbox for the next join.
+// Bounds of what is on its way at once to a server that acknowledges. They keep the line busy without filling its
+// memory; what is on its way when a connection falls is sent again.
+const (
+	flightResults = 64
+	flightBytes   = 1 << 20
+)
+
+// flight is a result that was sent and not acknowledged yet.
+type flight struct {
+	due     journal.Due
+	pending *channel.Pending
+}
+
+// sendAcked sends results in their order, several at once, and waits for the server's word on each. A refused one stays
+// in the outbox for the next join.
 func (s *session) sendAcked(ctx context.Context, l link, due []journal.Due) error {
-	for _, d := range due {
-		s.busy(turnDeliver, ackTimeout)
-		waiting, cancel := context.WithTimeout(ctx, ackTimeout)
-		_, err := l.ch.Call(waiting, d.Result.Event, d.Result.Payload)
-		cancel()
-		var refused *channel.ReplyError
-		switch {
-		case errors.As(err, &refused):
-			s.log.Warn("the server did not store a result; it is sent again after the next join", "ref", d.Key.Ref, "answer", refused.Error())
-		case err != nil:
-			return fmt.Errorf("delivering the result of %s: %w", d.Key.Ref, err)
-		default:
-			s.delivered(d)
+	var sent []flight // oldest first
+	defer func() {
+		for _, f := range sent {
+			f.pending.Forget()
 		}
+	}()
+	for size := 0; len(due) > 0 || len(sent) > 0; {
+		s.busy(turnDeliver, ackTimeout)
+		if len(due) > 0 && (len(sent) == 0 || len(sent) < flightResults && size+len(due[0].Result.Payload) <= flightBytes) {
+			d := due[0]
+			pending, err := l.ch.Start(ctx, d.Result.Event, d.Result.Payload)
+			if err != nil {
+				return fmt.Errorf("delivering the result of %s: %w", d.Key.Ref, err)
+			}
+			due, sent = due[1:], append(sent, flight{d, pending})
+			size += len(d.Result.Payload)
+			continue
+		}
+		first := sent[0]
+		if err := s.acknowledged(ctx, first); err != nil {
+			return err
+		}
+		sent = sent[1:]
+		size -= len(first.due.Result.Payload)
+	}
+	return nil
+}
+
+// acknowledged waits for the server's word on the oldest result that is on its way. Its time counts from here: until
+// now the server had those before it to deal with.
+func (s *session) acknowledged(ctx context.Context, f flight) error {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	_, err := f.pending.Wait(ctx)
+	var refused *channel.ReplyError
+	switch {
+	case errors.As(err, &refused):
+		s.log.Warn("the server did not store a result; it is sent again after the next join", "ref", f.due.Key.Ref, "answer", refused.Error())
+	case err != nil:
+		return fmt.Errorf("delivering the result of %s: %w", f.due.Key.Ref, err)
+	default:
+		s.delivered(f.due)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // openJournal opens the journal in folder as a daemon would.
-func openJournal(t *testing.T, folder string) *journal.Journal {
+func openJournal(t testing.TB, folder string) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(journal.Options{Folder: folder, Keep: 24 * time.Hour, Size: 10 << 20, Reserve: 1 << 20})
 	if err != nil {
