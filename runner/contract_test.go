@@ -73,12 +73,14 @@ func TestContract(t *testing.T) {
 			t.Errorf("line %d: there is a row %s already", row.line, row.name)
 		}
 		seen[row.name] = true
+		played := false
 		ok := t.Run(row.name, func(t *testing.T) {
 			if !row.shows() {
 				t.Fatalf("line %d: nothing shows %q", row.line, row.rule)
 			}
 			newContractPlay(t).run(row)
-		})
+			played = true
+		}) && played
 		n, there := passed[row.section]
 		if !there {
 			order = append(order, row.section)
@@ -110,6 +112,7 @@ type contractPlay struct {
 	d     *daemon
 	home  string // holds the project and is the only root
 	vars  *strings.Replacer
+	more  *strings.Replacer // of a row with an engine
 	setup []func(*Options)
 	heard []channel.Message // what came and was not wanted yet
 	marks int
@@ -128,7 +131,11 @@ func newContractPlay(t *testing.T) *contractPlay {
 
 func (p *contractPlay) run(row *contractRow) {
 	for _, s := range row.steps {
-		if err := p.step(s.verb, p.vars.Replace(s.args)); err != nil {
+		args := p.vars.Replace(s.args)
+		if p.more != nil {
+			args = p.more.Replace(args)
+		}
+		if err := p.step(s.verb, args); err != nil {
 			p.t.Fatalf("testdata/contract.txt:%d: %s %s: %v", s.line, s.verb, s.args, err)
 		}
 	}
@@ -162,6 +169,9 @@ func (p *contractPlay) step(verb, args string) error {
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
+		return nil
+	case "engine":
+		p.engine()
 		return nil
 	case "refused":
 		p.e.refuse = func(int) string { return rest }
@@ -202,6 +212,23 @@ func (p *contractPlay) step(verb, args string) error {
 		return fmt.Errorf("there is no such step")
 	}
 	return nil
+}
+
+// engine needs the first of the engines in RUNNER_TEST_ENGINES. The daemon finds it, and $spec and $dir are of a container
+// of the row's own.
+func (p *contractPlay) engine() {
+	addresses := os.Getenv("RUNNER_TEST_ENGINES")
+	if addresses == "" {
+		if os.Getenv("RUNNER_TEST_REQUIRE") == "1" && os.Geteuid() != 0 {
+			p.t.Fatal("needs engines in RUNNER_TEST_ENGINES")
+		}
+		p.t.Skip("needs engines in RUNNER_TEST_ENGINES")
+	}
+	address, _, _ := strings.Cut(addresses, ",")
+	dir := uniqueDir()
+	p.more = strings.NewReplacer("$spec", spec(dir, importImage(p.t, address)), "$dir", dir)
+	p.t.Cleanup(func() { removeContainer(p.t, address, dir) })
+	p.setup = append(p.setup, onEngine(address))
 }
 
 // option changes what the daemon is started with.
