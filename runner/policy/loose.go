@@ -181,7 +181,7 @@ func (l *loose) open(c *line) {
 		l.pos++
 	case array:
 		l.pos++
-		l.words()
+		l.words(c)
 	case l.next(1) == '(' && c.begin && l.arithmetic():
 		c.begin, c.closed, c.named = true, true, 0
 	default:
@@ -193,11 +193,21 @@ func (l *loose) open(c *line) {
 }
 
 // words reads the words of an array up to its closing parenthesis: they are no commands, but there may be some in them.
-func (l *loose) words() {
+// At an operator Bash gives up the line, and goes on with the next one.
+func (l *loose) words(of *line) {
 	c := line{test: true}
 	for l.pos < len(l.src) {
-		if l.src[l.pos] == ')' {
+		switch b := l.src[l.pos]; {
+		case b == ')':
 			l.pos++
+			return
+		case strings.IndexByte(";&|<>(", b) >= 0 && (b != '<' && b != '>' || l.next(1) != '('):
+			of.starts = nil
+			if n := strings.IndexByte(l.src[l.pos:], '\n'); n >= 0 {
+				l.pos += n
+			} else {
+				l.pos = len(l.src)
+			}
 			return
 		}
 		l.step(&c)

@@ -33,7 +33,7 @@ func TestTextThatTheLibraryRefusesIsReadForDenies(t *testing.T) {
 		"! ;>x rm -rf /", "! ;>&2 rm -rf /", "! ;rm -rf / &>x", "! ;rm 2>&1 -rf /", "! ;a=1 rm -rf /", "! ; [[ a ]] && rm -rf /", "! ; cat <(rm -rf /)",
 		"bash -c '! ;r''m -rf / esacbash -c '", "eval '! ; rm -rf /'", "! ; eval 'rm -rf /'", "! ; ${x:-$(rm -rf /)}", "{ if a; then b; fi } && ! ; rm -rf /",
 		"! ; coproc time -p rm -rf /", "! ; a=$'\\'' rm -rf /", "! ; ls # '\nrm -rf /",
-		"! ; x=(<(rm -rf /)) ls", "! ; [[ -f <(rm -rf /) ]]", "! ; ls $'`' && rm -rf /", "! ; cat <<E\n$(rm -rf /)\nE\necho '",
+		"! ; x=(<(rm -rf /)) ls", "x=(ls > a\nrm -rf /", "x=(ls <<E\nrm -rf /", "! ; [[ -f <(rm -rf /) ]]", "! ; ls $'`' && rm -rf /", "! ; cat <<E\n$(rm -rf /)\nE\necho '",
 	} {
 		for _, command := range []string{text, "ls\n" + text} {
 			if d, denied := RecheckDeny(Action{Type: "terminal", Command: command}, Permissions{}, Context{}); !denied || d.Rule != BuiltinDeny {
@@ -49,7 +49,7 @@ func TestWhatIsNoCommandInATextThatDoesNotParseIsNotDenied(t *testing.T) {
 		"! ; ((rm -rf /))", "! ; echo $((rm -rf /))", "x=(rm -rf /) ls", "! ; case a in rm) ls;; (rm) ls;; a|rm) ls;; esac", "echo $(rm -rf /", "(rm -rf /",
 		"! ; cat <<'E'\nrm -rf /\nE", "! ; cat <<E\nrm -rf /\nE", "! ; for rm in rm -rf /; do ls; done", "rm() { ! ; }", "! ; ls rm -rf /", "echo `rm -rf /",
 		"case rm in a) ! ;; esac", "! ; ls >rm", "! ; echo ${x:-rm -rf /}", "! ; { ls; } rm -rf /", "! ; ls <<< 'rm -rf /'", "! ; echo \\`rm -rf /\\`",
-		"! ; echo $'`rm -rf /`'", "! ; function rm { ls; }", "rm -rf / $(", "rm -rf / <(ls", "ls \"`rm -rf /`", "ls $(cat <<E\n`rm -rf /`\nE\n", "ls $(rm -rf /; '",
+		"! ; echo $'`rm -rf /`'", "! ; function rm { ls; }", "x=(ls; rm -rf /)", "rm -rf / $(", "rm -rf / <(ls", "ls \"`rm -rf /`", "ls $(cat <<E\n`rm -rf /`\nE\n", "ls $(rm -rf /; '",
 	} {
 		p := Permissions{Deny: []string{"Terminal(rm)", "Terminal(rm -rf /)"}}
 		if d, denied := RecheckDeny(Action{Type: "terminal", Command: text}, p, Context{}); denied {
