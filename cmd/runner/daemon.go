@@ -100,6 +100,9 @@ func (d *daemon) status() control.Status {
 	if s.Journal.Bytes, err = d.journal.Bytes(); err != nil {
 		s.Health = append(s.Health, control.Item{Severity: control.Error, Failure: failure.From(err, d.folder)})
 	}
+	if f := d.journal.Short(); f != nil {
+		s.Health = append(s.Health, control.Item{Severity: control.Error, Failure: f})
+	}
 	if f := d.journal.Replaced(); f != nil {
 		s.Health = append(s.Health, control.Item{Severity: control.Warning, Failure: f})
 	}

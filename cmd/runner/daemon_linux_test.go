@@ -20,10 +20,16 @@ func stateOf(home string) string { return filepath.Join(home, ".local", "state",
 // awaitStatus asks the only daemon of home until it answers as wanted.
 func awaitStatus(t *testing.T, home string, wanted func(control.Status) bool) control.Status {
 	t.Helper()
+	return awaitStatusIn(t, stateOf(home), wanted)
+}
+
+// awaitStatusIn is awaitStatus for a state folder.
+func awaitStatusIn(t *testing.T, state string, wanted func(control.Status) bool) control.Status {
+	t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	var found []control.Found
 	for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
-		found = control.Find(context.Background(), stateOf(home))
+		found = control.Find(context.Background(), state)
 		if len(found) == 1 && found[0].Err == nil && wanted(found[0].Status) {
 			return found[0].Status
 		}

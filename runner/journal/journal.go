@@ -106,6 +106,16 @@ func (j *Journal) Replaced() *failure.Failure {
 	return j.replaced
 }
 
+// Short is a DiskFull while the reserve is used up or can't be filled: new actions are refused. Otherwise it is nil.
+func (j *Journal) Short() *failure.Failure {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.reserved.held {
+		return nil
+	}
+	return j.reserved.missing()
+}
+
 // Close ends the use of the journal. A second call does nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()

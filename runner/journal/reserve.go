@@ -74,8 +74,12 @@ func (r *reserve) ready(now time.Time) error {
 		return nil
 	}
 	if since := now.Sub(r.tried); since >= 0 && since < restoreEvery {
-		return failure.New(failure.DiskFull, r.path).
-			Because("the room that is set aside for the results of running actions is in use or could not be filled")
+		return r.missing()
 	}
 	return r.restore(now)
+}
+
+func (r *reserve) missing() *failure.Failure {
+	return failure.New(failure.DiskFull, r.path).
+		Because("the room that is set aside for the results of running actions is in use or could not be filled")
 }
