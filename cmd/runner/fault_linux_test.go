@@ -22,7 +22,7 @@ type process struct {
 }
 
 // startProcess starts `runner run` for the project "p". change adapts how.
-func startProcess(t *testing.T, home, root, url string, change ...func(*exec.Cmd)) *process {
+func startProcess(t testing.TB, home, root, url string, change ...func(*exec.Cmd)) *process {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
-func awaitRunner(t *testing.T, h *hub.Hub) {
+func awaitRunner(t testing.TB, h *hub.Hub) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -67,7 +67,7 @@ func awaitRunner(t *testing.T, h *hub.Hub) {
 	}
 }
 
-func awaitAction(t *testing.T, h *hub.Hub, id string) hub.Action {
+func awaitAction(t testing.TB, h *hub.Hub, id string) hub.Action {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -78,7 +78,7 @@ func awaitAction(t *testing.T, h *hub.Hub, id string) hub.Action {
 	return a
 }
 
-func proposeText(t *testing.T, h *hub.Hub, command string) string {
+func proposeText(t testing.TB, h *hub.Hub, command string) string {
 	t.Helper()
 	a, err := h.Propose(hub.Proposal{ProjectID: "p", Type: "terminal", Command: command})
 	if err != nil {
@@ -183,11 +183,17 @@ func awaitFileExists(t *testing.T, path string) {
 	}
 }
 
+// awaitLog waits for a message in the log, and awaitLogText for any text.
 func awaitLog(t *testing.T, p *process, text string) {
+	t.Helper()
+	awaitLogText(t, p, "msg="+text)
+}
+
+func awaitLogText(t *testing.T, p *process, text string) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for tick := time.NewTicker(2 * time.Millisecond); ; <-tick.C {
-		if log, err := os.ReadFile(p.log.Name()); err == nil && strings.Contains(string(log), "msg="+text) {
+		if log, err := os.ReadFile(p.log.Name()); err == nil && strings.Contains(string(log), text) {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -29,8 +29,9 @@ func (everyone) Decide(hub.Project, hub.Proposal) (policy.Decision, error) {
 	return policy.Decision{Policy: policy.AutoApprove, Rule: "file_allow", Reason: "the test allows it"}, nil
 }
 
-// startHub is a hub on loopback with the project "p" in a folder below home, and a device key that may serve it.
-func startHub(t testing.TB, home string) (h *hub.Hub, url, root, jwk string) {
+// startHub is a hub on loopback with the project "p" in a folder below home, and a device key that may serve it. change
+// adapts its configuration.
+func startHub(t testing.TB, home string, change ...func(*hub.Config)) (h *hub.Hub, url, root, jwk string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -38,12 +39,16 @@ func startHub(t testing.TB, home string) (h *hub.Hub, url, root, jwk string) {
 	}
 	root = filepath.Join(home, "project")
 	server := httptest.NewUnstartedServer(nil)
-	h = hub.New(hub.Config{
+	config := hub.Config{
 		Projects:    []hub.Project{{ID: "p", Name: "Shop", Mode: hub.ModeRunner, Root: root}},
 		Credentials: []hub.Credential{{ID: "token", Project: "p", Token: testToken}, {ID: "key-1", Key: public}},
 		Decider:     everyone{}, ActionDeadline: time.Minute, MaxBody: 1 << 20,
 		Hosts: []string{"127.0.0.1"}, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, c := range change {
+		c(&config)
+	}
+	h = hub.New(config)
 	server.Config.Handler = h
 	server.Start()
 	t.Cleanup(func() {
