@@ -135,22 +135,20 @@ func examineHere(ctx context.Context, flags settings.RunFlags, src settings.Sour
 	if err != nil {
 		return examined{src.Folders().State, false, []control.Finding{{Check: "settings", Verdict: control.Fail, Failure: failure.From(err, "settings")}}}
 	}
-	run, err := settings.ResolveRun(flags, src, values)
+	run, err := resolveRun(flags, src, values)
 	folder := stateFolder(src.Folders(), run.ProjectID)
 	checks := []doctor.Check{{Name: "settings", Look: func(context.Context) (string, error) { return "understood", err }}}
 	h := host{settings: values, sources: src}
 	if err == nil {
-		credential, bad := credentialOf(run)
-		if bad == nil {
-			h, bad = newHost(values, src, run.APIURL, credential, slog.New(slog.DiscardHandler))
-		}
+		var bad error
+		h, bad = newHost(values, src, run.APIURL, run.credential, slog.New(slog.DiscardHandler))
 		if bad != nil {
 			checks = append(checks, doctor.Check{Name: "credential", Look: func(context.Context) (string, error) { return "", bad }})
 		} else {
-			checks = append(checks, h.serverChecks(run)...)
+			checks = append(checks, h.serverChecks(run.Run)...)
 		}
 	}
-	return examined{folder, false, doctor.Run(ctx, append(checks, h.machineChecks(run, folder, nil)...))}
+	return examined{folder, false, doctor.Run(ctx, append(checks, h.machineChecks(run.Run, folder, nil)...))}
 }
 
 // serverChecks are those of the server that h asks.

@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
 	"path/filepath"
 
 	"brabo.dev/runner/channel"
@@ -92,10 +90,8 @@ func (h host) options() (runner.Options, error) {
 // attempts is the bound on attempts to connect. It is there for the limit of a server that serves many people; one on
 // this machine has none, and a thousand projects should not wait for each other.
 func (h host) attempts() int {
-	if u, err := url.Parse(h.client.BaseURL); err == nil {
-		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-			return 0
-		}
+	if onLoopback(h.client.BaseURL) {
+		return 0
 	}
 	return h.settings.Connect.Attempts
 }

@@ -27,9 +27,10 @@ func newRunCommand() *cobra.Command {
 		Long: `run joins the channel of a project and executes what was approved, until it is stopped.
 
 With --project, or in a folder with a brabo-runner.config.json, it serves that project in --dir (else the working folder).
-Without, it serves every project that its machine key may serve, in folders below --base.
+Without, it serves every project that its machine key may serve: in the folder that ` + "`runner project add`" + ` named, or below --base.
 
-The credential is the token in BRABO_ACCOUNT_TOKEN, or the device key brabo-runner-device-key.jwk.json in the working folder.
+The credential is the token in BRABO_ACCOUNT_TOKEN, the device key brabo-runner-device-key.jwk.json in the working folder, or
+the pairing that ` + "`runner login`" + ` made.
 The first Ctrl-C or SIGTERM lets running commands finish within drain.grace and delivers their results; a second one ends
 the process at once.`,
 		Example: "  runner run --project 7c1e --dir ~/shop --api-url https://brabo.example",
@@ -56,16 +57,13 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
-	r, err := settings.ResolveRun(flags, src, values)
+	served, err := resolveRun(flags, src, values)
 	if err != nil {
 		return usageError(err)
 	}
+	r := served.Run
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(errOut, "runner: warning: %s\n", warning)
-	}
-	credential, err := credentialOf(r)
-	if err != nil {
-		return usageError(err)
 	}
 	state := stateFolder(src.Folders(), r.ProjectID)
 	log, logFile, err := logs.Open(logs.Options{
@@ -75,7 +73,7 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 		log.Warn("there is no log file", "failure", err)
 	}
 	defer logFile.Close()
-	h, err := newHost(values, src, r.APIURL, credential, log)
+	h, err := newHost(values, src, r.APIURL, served.credential, log)
 	if err != nil {
 		return usageError(err)
 	}
@@ -93,6 +91,9 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	options.Ledger = d.journal
 	options.LeaveOnRefusal = !r.Machine()
 	options.Folder.Origin = folderOrigin(r)
+	for _, notice := range served.notices {
+		log.Warn("about the pairing", "failure", notice)
+	}
 	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
 	d.machine = runner.New(options)
 	d.checks = append(h.serverChecks(r), h.machineChecks(r, state, d.journalWell)...)
@@ -109,25 +110,20 @@ func (h host) serve(ctx context.Context, r settings.Run, m *runner.Machine) erro
 	listed := make(chan error, 1)
 	go func() {
 		defer close(lists)
-		listed <- h.list(ctx, r.Base, lists)
+		listed <- h.list(ctx, r, lists)
 	}()
 	return errors.Join(m.Run(ctx, lists), <-listed)
 }
 
 // folderOrigin says where the folders of the projects come from, for failures about them.
 func folderOrigin(r settings.Run) string {
+	if r.Machine() && r.Base == "" {
+		return "`runner project add`"
+	}
 	if r.Machine() {
 		return r.From["base"].String()
 	}
 	return r.From["dir"].String()
-}
-
-// credentialOf gives the token, or the device key that signs each request anew.
-func credentialOf(r settings.Run) (pairing.Credential, error) {
-	if !r.Token.IsZero() {
-		return pairing.Token{Secret: r.Token}, nil
-	}
-	return pairing.ReadKey(r.KeyFile)
 }
 
 // Waits for a list of projects that is empty or can't be had (protocol.md section 5); the last is also how often a
@@ -136,7 +132,7 @@ var listWaits = []time.Duration{15 * time.Second, 30 * time.Second, time.Minute}
 
 // list sends the projects of this machine each time the server has told them, until ctx ends. It gives up only where
 // the very first answer says that this credential may not ask.
-func (h host) list(ctx context.Context, base string, lists chan<- []runner.Project) error {
+func (h host) list(ctx context.Context, r settings.Run, lists chan<- []runner.Project) error {
 	for try, had := 0, false; ; try++ {
 		listed, dropped, err := h.client.Projects(ctx)
 		if ctx.Err() != nil {
@@ -155,7 +151,7 @@ func (h host) list(ctx context.Context, base string, lists chan<- []runner.Proje
 		default:
 			had, try = true, len(listWaits)
 			select {
-			case lists <- h.below(base, listed):
+			case lists <- h.placed(r, listed):
 			case <-ctx.Done():
 				return nil
 			}
@@ -170,17 +166,42 @@ func (h host) list(ctx context.Context, base string, lists chan<- []runner.Proje
 	}
 }
 
-// below gives each listed project its folder below base; one whose folder would lie elsewhere is left out.
-func (h host) below(base string, listed []pairing.Project) []runner.Project {
+// placed gives each listed project its folder: the root that the server and this machine both name, else one below the
+// base. A project without either is left out, by name.
+func (h host) placed(r settings.Run, listed []pairing.Project) []runner.Project {
+	local, err := pairing.ReadLocalProjects(h.sources.Folders().Config)
+	if err != nil {
+		h.log.Warn("the projects that were added on this machine are not known", "failure", err)
+	}
 	var projects []runner.Project
 	for _, p := range listed {
-		root := filepath.Join(base, p.DirName)
-		if !filepath.IsLocal(p.DirName) || root == filepath.Clean(base) {
-			h.log.Warn("a project is left out", "failure", failure.New(failure.RootNotAllowed, p.DirName).
-				Because("the server's name for the folder of project %s leads out of the base", p.ID))
+		root, err := below(r.Base, p)
+		// Only a hub on this machine that it is paired with may name a folder, and only one that was confirmed here.
+		if p.Root != "" && r.Paired() && onLoopback(r.APIURL) {
+			root, err = p.Root, local.Confirm(p.ID, p.Root)
+		}
+		if err != nil {
+			h.log.Warn("a project is left out", "failure", err)
 			continue
 		}
 		projects = append(projects, runner.Project{ID: p.ID, Root: root})
 	}
 	return projects
+}
+
+// below is the project's folder below base, which must not lie elsewhere.
+func below(base string, p pairing.Project) (string, error) {
+	root := filepath.Join(base, p.DirName)
+	switch {
+	case base == "" && p.Root != "":
+		return "", failure.New(failure.RootNotConfirmedHere, p.Root+" (project "+p.ID+")").
+			Because("only a hub on this machine may name a folder, and there is no base").Then("name the folder of all projects by `--base`")
+	case base == "":
+		return "", failure.New(failure.Usage, "base").Because("the server names no folder for project %s, and there is no base", p.ID).
+			Then("name the folder of all projects by `--base`")
+	case !filepath.IsLocal(p.DirName) || root == filepath.Clean(base):
+		return "", failure.New(failure.RootNotAllowed, p.DirName).
+			Because("the server's name for the folder of project %s leads out of the base", p.ID)
+	}
+	return root, nil
 }

@@ -198,10 +198,7 @@ func (f installFlags) serve(r *service.Request, src settings.Sources) {
 		r.Credential = failure.From(err, "the settings")
 		return
 	}
-	run, err := settings.ResolveRun(flags, seen, values)
-	if err == nil {
-		_, err = credentialOf(run)
-	}
+	run, err := resolveRun(flags, seen, values)
 	if err != nil {
 		r.Credential = failure.From(err, r.Folder)
 		return

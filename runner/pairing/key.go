@@ -27,7 +27,8 @@ const largestKey = 64 << 10
 
 // Key is a device key that the server knows by its id. The zero value signs nothing.
 type Key struct {
-	private ed25519.PrivateKey
+	private ed25519.PrivateKey // nil: it lies elsewhere, and only the public half is here
+	public  ed25519.PublicKey
 	id      string
 }
 
@@ -50,15 +51,17 @@ func ReadKey(path string) (Key, error) {
 	return key, err
 }
 
-func readBounded(path string) ([]byte, error) {
+func readBounded(path string) ([]byte, error) { return readAtMost(path, largestKey) }
+
+func readAtMost(path string, largest int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, largestKey+1))
-	if err == nil && len(data) > largestKey {
-		err = fmt.Errorf("it is larger than %d bytes", largestKey)
+	data, err := io.ReadAll(io.LimitReader(file, largest+1))
+	if err == nil && int64(len(data)) > largest {
+		err = fmt.Errorf("it is larger than %d bytes", largest)
 	}
 	return data, err
 }
@@ -91,14 +94,19 @@ func parsePrivate(data []byte) (Key, error) {
 	if !ok {
 		return invalid("the key is not a private key of the curve Ed25519")
 	}
-	return Key{private, jwk.KeyID}, nil
+	return NewKey(private, jwk.KeyID), nil
+}
+
+// NewKey is a key that was made here, under the id of its registration.
+func NewKey(private ed25519.PrivateKey, id string) Key {
+	return Key{private, private.Public().(ed25519.PublicKey), id}
 }
 
 // ID is the id of the key's registration on the server.
 func (k Key) ID() string { return k.id }
 
 // Public is the half that everybody may see.
-func (k Key) Public() ed25519.PublicKey { return k.private.Public().(ed25519.PublicKey) }
+func (k Key) Public() ed25519.PublicKey { return k.public }
 
 // Sign makes the compact JWS that proves, for Lifetime from now, that the key asks about the project. Without a
 // projectID the claim is left out, as the list of projects demands.

@@ -50,6 +50,9 @@ func ResolveRun(flags RunFlags, src Sources, s Settings) (Run, error) {
 	if err := r.resolveAPIURL(flags, src, s, project); err != nil {
 		return Run{}, err
 	}
+	if err := r.pairedElsewhere(src); err != nil {
+		return Run{}, err
+	}
 	if r.Token.IsZero() && r.KeyFile == "" {
 		return Run{}, failure.New(failure.CredentialMissing, src.EffectiveDir())
 	}
@@ -104,23 +107,30 @@ func (r *Run) resolveCredential(flags RunFlags, src Sources) error {
 		r.Token, r.From["token"] = NewSecret(token), from
 		return nil
 	}
-	for _, k := range []struct {
-		path string
-		from Kind
-	}{{filepath.Join(src.EffectiveDir(), keyFileName), FromFolder}, {src.Paired.KeyFile, FromPairing}} {
-		if k.path == "" {
-			continue
-		}
-		present, err := keyFileState(k.path)
-		if err != nil {
-			return err
-		}
-		if present {
-			r.KeyFile, r.From["key-file"] = k.path, Origin{k.from, k.path}
-			return nil
-		}
+	path := src.KeyFile()
+	present, err := keyFileState(path)
+	switch {
+	case err != nil:
+		return err
+	case present:
+		r.KeyFile, r.From["key-file"] = path, Origin{FromFolder, path}
+	case src.Paired.KeyFile != "":
+		r.KeyFile, r.From["key-file"] = src.Paired.KeyFile, Origin{FromPairing, src.Paired.KeyFile}
 	}
 	return nil
+}
+
+// Paired reports whether the credential is the key of this machine's own pairing.
+func (r Run) Paired() bool { return r.From["key-file"].Kind == FromPairing }
+
+// pairedElsewhere refuses to show the pairing's key to another server than the one that it was made for.
+func (r *Run) pairedElsewhere(src Sources) error {
+	if !r.Paired() || r.APIURL == strings.TrimRight(src.Paired.APIURL, "/") {
+		return nil
+	}
+	return failure.New(failure.CredentialMissing, r.APIURL).
+		Because("this machine is paired with %s, and %s names another server", src.Paired.APIURL, r.From["api-url"]).
+		Then("take the other address out, or pair with it: `runner login %s`", r.APIURL)
 }
 
 // tokenForm is the local check of protocol.md 1.3; white space inside can only be a slip of copying.
@@ -158,7 +168,7 @@ func (r *Run) resolveAPIURL(flags RunFlags, src Sources, s Settings, project pro
 	}
 	return failure.New(failure.Usage, "api_url").
 		Because("nothing says which server to connect to").
-		Then("name a server by `--api-url`, BRABO_API_URL or the setting `api_url`")
+		Then("pair this machine with a server by `runner login`, or with a hub of its own by `runner up`; or name a server by `--api-url`, BRABO_API_URL or the setting `api_url`")
 }
 
 func when(yes bool, s string) string {
@@ -188,7 +198,7 @@ func (r *Run) resolveBase(flags RunFlags, src Sources, s Settings) error {
 		r.Warnings = append(r.Warnings, "no project folders will be made here: "+err.Error())
 		return nil
 	}
-	if base == "" && r.Machine() {
+	if base == "" && r.Machine() && !r.Paired() { // a hub names the folders itself
 		return failure.New(failure.Usage, "base").
 			Because("neither a project nor a base is given, so there is nothing to serve").
 			Then("name a project by `--project`, or the folder of all projects by `--base`")

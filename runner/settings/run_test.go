@@ -100,15 +100,37 @@ func TestTheServersAddressHasOneOrder(t *testing.T) {
 }
 
 func TestWithoutAServerTheNextStepNamesWhereToSayIt(t *testing.T) {
-	src := someone(t)
-	src.Paired.KeyFile = filepath.Join(src.WorkDir, "ours.jwk.json")
-	put(t, src.Paired.KeyFile, goodKey)
-	_, err := resolve(t, RunFlags{Project: "p"}, src)
+	_, err := resolve(t, RunFlags{Project: "p"}, someone(t))
 	f := failuretest.Produced(t, err, failure.Usage)
-	for _, want := range []string{"--api-url", "BRABO_API_URL", "api_url"} {
+	for _, want := range []string{"`runner login`", "`runner up`", "--api-url", "BRABO_API_URL", "api_url"} {
 		if !strings.Contains(f.Next, want) {
 			t.Errorf("the next step does not name %s: %s", want, f.Next)
 		}
+	}
+}
+
+func TestAPairingIsEnoughAndTheWeakest(t *testing.T) {
+	src := someone(t)
+	src.Paired = Paired{APIURL: "https://hub.example", KeyFile: filepath.Join(src.WorkDir, "pairing.json")}
+	r, err := resolve(t, RunFlags{}, src)
+	if err != nil || !r.Machine() || !r.Paired() || r.APIURL != "https://hub.example" || r.KeyFile != src.Paired.KeyFile || r.Base != "" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := resolve(t, RunFlags{Project: "p", APIURL: "https://hub.example/"}, src); err != nil || !r.Paired() {
+		t.Errorf("the same server by a flag: %+v, %v", r, err)
+	}
+	_, err = resolve(t, RunFlags{Project: "p", APIURL: "https://other.example"}, src)
+	f := failuretest.Produced(t, err, failure.CredentialMissing)
+	if !strings.Contains(f.Cause, "https://hub.example") || !strings.Contains(f.Cause, "--api-url") {
+		t.Errorf("the key would go to another server: %v", f)
+	}
+	r, err = resolve(t, RunFlags{Project: "p", Token: goodToken}, src)
+	if err != nil || r.Paired() || r.APIURL != "https://hub.example" {
+		t.Errorf("a token comes first: %+v, %v", r, err)
+	}
+	pair(t, src.WorkDir)
+	if r, err := resolve(t, RunFlags{}, src); err != nil || r.Paired() || r.APIURL != "https://file.example" {
+		t.Errorf("the folder's files come first: %+v, %v", r, err)
 	}
 }
 

@@ -24,7 +24,8 @@ type Sources struct {
 	Paired Paired
 }
 
-// Paired is what pairing knows about the server: weaker than every setting, stronger than a default.
+// Paired is what pairing knows about the server: weaker than every setting, stronger than a default. What the key in
+// KeyFile is worth is for the package that signs with it.
 type Paired struct {
 	APIURL  string
 	KeyFile string
