@@ -16,27 +16,37 @@ import (
 // A name of action that decides what a command means is refused: env_not_allowed. A name that no environment can hold,
 // or a value with a NUL: invalid_env.
 func Environment(inherited []string, configured, action map[string]string) ([]string, error) {
-	for _, from := range []map[string]string{configured, action} {
+	for name, value := range action {
+		if storable(name, value) && !allowedFromAction(canonical(name), value) {
+			return nil, failure.New(failure.EnvNotAllowed, name)
+		}
+	}
+	return merge(inherited, unattended(), configured, action)
+}
+
+// storable tells whether an environment can hold a variable.
+func storable(name, value string) bool {
+	return name != "" && !strings.ContainsAny(name, "=\x00") && !strings.ContainsRune(value, 0)
+}
+
+// merge puts an environment together, later sources winning, without what must not be inherited.
+func merge(inherited []string, sources ...map[string]string) ([]string, error) {
+	for _, from := range sources {
 		for name, value := range from {
-			if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+			if !storable(name, value) {
 				return nil, failure.New(failure.InvalidEnv, strconv.Quote(name)).
 					Because("a name must not be empty nor hold = or NUL, and a value no NUL")
 			}
 		}
 	}
-	for name, value := range action {
-		if !allowedFromAction(canonical(name), value) {
-			return nil, failure.New(failure.EnvNotAllowed, name)
-		}
-	}
-	merged := make(map[string]string, len(inherited)+len(configured)+len(action)+8)
+	merged := make(map[string]string, len(inherited)+16)
 	for _, pair := range inherited {
 		name, value, ok := cutPair(pair)
 		if ok && inheritable(canonical(name)) {
 			put(merged, name, value)
 		}
 	}
-	for _, from := range []map[string]string{unattended(), configured, action} {
+	for _, from := range sources {
 		for name, value := range from {
 			put(merged, name, value)
 		}
@@ -103,13 +113,13 @@ func put(env map[string]string, name, value string) {
 	env[name] = value
 }
 
-// commandEnv is c's environment with PWD as its folder is named, which a shell keeps where it is right.
-func commandEnv(c *Command) []string {
-	env := make([]string, 0, len(c.Env)+2)
-	for _, pair := range c.Env {
+// commandEnv is env with PWD as the folder is named, which a shell keeps where it is right.
+func commandEnv(env []string, dir string) []string {
+	all := make([]string, 0, len(env)+2)
+	for _, pair := range env {
 		if !strings.HasPrefix(pair, "PWD=") {
-			env = append(env, pair)
+			all = append(all, pair)
 		}
 	}
-	return append(env, "PWD="+c.Dir)
+	return append(all, "PWD="+dir)
 }

@@ -12,7 +12,7 @@ type kin struct{}
 
 func newKin() kin { return kin{} }
 
-func (f *family) environment(c *Command) []string { return commandEnv(c) }
+func (f *family) environment(env []string) []string { return env }
 
 func (f *family) born(start func() error) error { return start() }
 

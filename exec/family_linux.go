@@ -16,14 +16,13 @@ type kin struct {
 	adopting bool
 	mark     string           // value of markName
 	since    uint64           // clock ticks since boot when the shell was about to start
+	birth    uint64           // of a terminal's shell, likewise
 	ended    map[int]struct{} // processes that outlived the shell and were signalled, by pid
 }
 
 func newKin() kin { return kin{mark: rand.Text(), ended: make(map[int]struct{})} }
 
-func (f *family) environment(c *Command) []string {
-	return append(commandEnv(c), markName+"="+f.mark)
-}
+func (f *family) environment(env []string) []string { return append(env, markName+"="+f.mark) }
 
 func (f *family) born(start func() error) error { return account.adopt(f, start) }
 

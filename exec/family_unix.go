@@ -30,16 +30,21 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 	if _, err := exec.LookPath(c.Shell.Path); err != nil && c.Umask != nil {
 		return nil, err // the shell in between would only say so in the output
 	}
-	f := &family{kin: newKin()}
 	argv := argv(c)
-	attr := &os.ProcAttr{
+	return startFamily(argv[0], argv, &os.ProcAttr{
 		Dir:   c.Dir,
-		Env:   f.environment(c),
+		Env:   commandEnv(c.Env, c.Dir),
 		Files: []*os.File{null, out, out},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
-	}
-	err = f.born(func() error {
-		f.proc, err = os.StartProcess(argv[0], argv, attr)
+	})
+}
+
+// startFamily starts the shell of a family. attr has to put it into a session of its own.
+func startFamily(path string, argv []string, attr *os.ProcAttr) (*family, error) {
+	f := &family{kin: newKin()}
+	attr.Env = f.environment(attr.Env)
+	err := f.born(func() (err error) {
+		f.proc, err = os.StartProcess(path, argv, attr)
 		return err
 	})
 	if err != nil {
@@ -50,11 +55,15 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 
 // argv is the shell's command line. A umask can only be set from inside, by a shell that then becomes the real one.
 func argv(c *Command) []string {
-	var words []string
-	if c.Umask != nil {
-		words = []string{"/bin/sh", "-c", `umask "$1" && shift && exec "$@"`, "sh", fmt.Sprintf("%04o", *c.Umask)}
+	return append(withUmask(c.Umask), c.Shell.words(c.Text)...)
+}
+
+// withUmask is what stands in front of a command line that is to run with a umask.
+func withUmask(umask *int) []string {
+	if umask == nil {
+		return nil
 	}
-	return append(words, c.Shell.words(c.Text)...)
+	return []string{"/bin/sh", "-c", `umask "$1" && shift && exec "$@"`, "sh", fmt.Sprintf("%04o", *umask)}
 }
 
 // await blocks until the shell itself has ended. It does not collect it: as long as it is a zombie, its pid and its

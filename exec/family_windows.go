@@ -29,14 +29,10 @@ func newFamily(c *Command, out *os.File) (_ *family, err error) {
 		return nil, err
 	}
 	defer null.Close()
-	job, err := newJob()
-	if err != nil {
-		return nil, err
-	}
 	argv := c.Shell.words(c.Text)
 	proc, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
 		Dir:   c.Dir,
-		Env:   commandEnv(c),
+		Env:   commandEnv(c.Env, c.Dir),
 		Files: []*os.File{null, out, out},
 		Sys: &syscall.SysProcAttr{
 			HideWindow:    true,
@@ -44,7 +40,17 @@ func newFamily(c *Command, out *os.File) (_ *family, err error) {
 		},
 	})
 	if err != nil {
-		windows.CloseHandle(job)
+		return nil, err
+	}
+	return confine(proc)
+}
+
+// confine puts a suspended process into a job of its own and lets it go, or ends it.
+func confine(proc *os.Process) (_ *family, err error) {
+	job, err := newJob()
+	if err != nil {
+		_ = proc.Kill()
+		_, _ = proc.Wait()
 		return nil, err
 	}
 	var assigned error

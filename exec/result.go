@@ -18,16 +18,8 @@ func notRun(f *failure.Failure) Result {
 // result closes the account of the family.
 func (r *run) result(ctx context.Context, why reason) Result {
 	r.pump.finish(min(lastWords, max(r.window.left(time.Now()), lastWords/10)))
-	res := Result{ExitCode: -1}
-	if r.shellGone() {
-		res.Left, res.Survivors = r.family.release()
-		res.ExitCode, res.Signal = r.family.exit()
-		r.verdict <- false
-		<-r.waiter
-	} else {
-		res.Survivors = 1
-		r.verdict <- true
-	}
+	var res Result
+	res.ExitCode, res.Signal, res.Left, res.Survivors = r.dismiss()
 	res.Output, res.Truncated, res.Total, res.Invalid = r.pump.output.Result()
 	res.Spool, res.SpoolFailure = r.pump.spool.close(res.Truncated)
 

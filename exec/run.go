@@ -9,15 +9,10 @@ import (
 
 // run is one Run on its way. Its fields belong to the goroutine of Run.
 type run struct {
+	attended
 	c      *Command
 	window window
-	family *family
 	pump   *pump
-
-	ended     chan struct{} // closed when the shell has ended
-	collected bool          // the shell's end was taken notice of
-	verdict   chan bool     // tells the waiting goroutine whether the shell is left to it
-	waiter    chan struct{} // closed when the waiting goroutine is gone
 }
 
 // reason is why a command ended.
@@ -50,14 +45,14 @@ func start(ctx context.Context, c *Command) Result {
 	if err != nil {
 		return notRun(startFailure(c, err))
 	}
-	r.family, err = newFamily(c, writer)
+	family, err := newFamily(c, writer)
 	writer.Close()
 	if err != nil {
 		reader.Close()
 		return notRun(startFailure(c, err))
 	}
 	r.pump = startPump(reader, c)
-	r.wait()
+	r.attended = attend(family)
 	if c.Started != nil {
 		pid := r.family.proc.Pid
 		c.Started(pid, r.family.identity())
@@ -70,19 +65,6 @@ func start(ctx context.Context, c *Command) Result {
 		r.end(lingering)
 	}
 	return r.result(ctx, why)
-}
-
-// wait starts the goroutine that waits for the shell. A shell that Run had to give up is left to it.
-func (r *run) wait() {
-	r.ended, r.verdict, r.waiter = make(chan struct{}), make(chan bool, 1), make(chan struct{})
-	go func() {
-		defer close(r.waiter)
-		r.family.await()
-		close(r.ended)
-		if left := <-r.verdict; left {
-			r.family.release()
-		}
-	}()
 }
 
 // watch waits until the shell has ended, or has to be ended.
@@ -167,15 +149,6 @@ func (r *run) exterminate(patience time.Duration) {
 			return
 		}
 	}
-}
-
-// shellGone tells whether the shell itself has ended, and takes notice of it once.
-func (r *run) shellGone() bool {
-	if !r.collected && isClosed(r.ended) {
-		r.collected = true
-		r.family.shellEnded()
-	}
-	return r.collected
 }
 
 func isClosed(c <-chan struct{}) bool {
