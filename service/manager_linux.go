@@ -120,9 +120,20 @@ func (s systemctl) forget(ctx context.Context, id ID) error {
 	return nil
 }
 
-func (s systemctl) start(ctx context.Context, id ID) error   { return s.verb(ctx, id, "start") }
+func (s systemctl) start(ctx context.Context, id ID) error   { return s.anew(ctx, id, "start") }
 func (s systemctl) stop(ctx context.Context, id ID) error    { return s.verb(ctx, id, "stop") }
-func (s systemctl) restart(ctx context.Context, id ID) error { return s.verb(ctx, id, "restart") }
+func (s systemctl) restart(ctx context.Context, id ID) error { return s.anew(ctx, id, "restart") }
+
+// anew is verb after the manager has read the unit again, with what an administrator may have added to it.
+func (s systemctl) anew(ctx context.Context, id ID, verb string) error {
+	if err := s.reach(ctx, id); err != nil {
+		return err
+	}
+	if _, err := s.call(ctx, id, "daemon-reload"); err != nil {
+		return notActivated(s.host.Name(id), err, "")
+	}
+	return s.verb(ctx, id, verb)
+}
 
 // show gives the manager's properties of a unit.
 func (s systemctl) show(ctx context.Context, id ID) (map[string]string, error) {

@@ -7,11 +7,15 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 
 	"brabo.dev/runner/service"
 )
 
 func main() {
+	// A crash ends in a signal. Its usual exit code, 2, is our code for wrong use, after which a service manager starts
+	// nothing again.
+	debug.SetTraceback("crash")
 	os.Exit(service.Serve(untilStopped(), func(ctx context.Context) int {
 		return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	}))
