@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
@@ -91,6 +92,8 @@ func (d *Dialer) Dial(ctx context.Context, rawURL string) (*Conn, error) {
 		Proxy:           proxy.choose,
 		NetDialContext:  proxy.dial,
 		TLSClientConfig: o.TLS,
+		ReadBufferSize:  readBuffer,
+		WriteBufferPool: writeBuffers,
 	}).DialContext(ctx, address, o.Header)
 	if released := proxy.release(); !released && err == nil {
 		ws.Close()
@@ -108,6 +111,14 @@ func (d *Dialer) Dial(ctx context.Context, rawURL string) (*Conn, error) {
 	}
 	return newConn(ws, o), nil
 }
+
+// readBuffer is small: connections are many and mostly idle, and what is larger
+// than the buffer is read past it.
+const readBuffer = 1 << 10
+
+// writeBuffers are shared by all connections, each of which needs one only while
+// it writes.
+var writeBuffers = new(sync.Pool)
 
 var errUnaskedExtension = errors.New("the server chose an extension that was not offered")
 

@@ -12,7 +12,7 @@ const (
 // of one channel. It lets replies and heartbeats through while a receiver is
 // busy, up to its bound.
 type inbox struct {
-	queue chan Message
+	queue chan *Message // by reference: it is there for each channel, and mostly empty
 	out   chan Message
 	bytes *atomic.Int64 // waiting in queue
 	space chan struct{} // holds one token when bytes has gone down
@@ -20,7 +20,7 @@ type inbox struct {
 
 func newInbox() inbox {
 	return inbox{
-		queue: make(chan Message, inboxMessages), out: make(chan Message),
+		queue: make(chan *Message, inboxMessages), out: make(chan Message),
 		bytes: new(atomic.Int64), space: make(chan struct{}, 1),
 	}
 }
@@ -34,7 +34,7 @@ func (c *Conn) deliver(ch *Channel, m Message) {
 	full := func() bool { held := in.bytes.Load(); return held > 0 && held+size > inboxBytes }
 	if !full() && len(in.queue) < cap(in.queue) { // only this goroutine adds
 		in.bytes.Add(size)
-		in.queue <- m
+		in.queue <- &m
 		return
 	}
 	c.hold()
@@ -52,7 +52,7 @@ func (c *Conn) deliver(ch *Channel, m Message) {
 	}
 	in.bytes.Add(size)
 	select {
-	case in.queue <- m:
+	case in.queue <- &m:
 	case <-ch.gone:
 	case <-ch.drop:
 	case <-c.closing:
@@ -66,14 +66,14 @@ func (ch *Channel) pump() {
 	for {
 		select {
 		case m := <-ch.inbox.queue:
-			ch.hand(m)
+			ch.hand(*m)
 			continue
 		case <-ch.gone:
 		}
 		for {
 			select {
 			case m := <-ch.inbox.queue:
-				ch.hand(m)
+				ch.hand(*m)
 			default:
 				return
 			}

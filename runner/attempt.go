@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"brabo.dev/runner/channel"
@@ -84,10 +83,6 @@ func (s *session) serve(ctx context.Context, l link) error {
 	delivered := make(chan error, 1)
 	go func() { delivered <- s.deliver(live, l) }()
 
-	var heeding sync.WaitGroup
-	heeding.Go(func() { s.heedSuspends(live, l) })
-	defer heeding.Wait()
-
 	drained := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(drained)
@@ -126,15 +121,12 @@ func (s *session) setLive(l *link) {
 	s.live = l
 }
 
-// heedSuspends has the connection tested as soon as the machine wakes up: it may have died meanwhile without a word.
-func (s *session) heedSuspends(ctx context.Context, l link) {
-	for {
-		select {
-		case <-s.m.suspends.next():
-			l.conn.HeartbeatNow()
-		case <-ctx.Done():
-			return
-		}
+// wakeUp has the connection tested once the machine has slept: it may have died meanwhile without a word.
+func (s *session) wakeUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live != nil {
+		s.live.conn.HeartbeatNow()
 	}
 }
 

@@ -24,7 +24,13 @@ import (
 	"brabo.dev/runner/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(asPeer) != "" {
+		servePeer()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // engine is a server that a test scripts: it says what the test tells it to and notes what the daemon says.
 type engine struct {

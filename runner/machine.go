@@ -147,6 +147,15 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 // Ready is closed once what an earlier daemon left behind is dealt with and projects are served.
 func (m *Machine) Ready() <-chan struct{} { return m.ready }
 
+// wakeUp reaches the sessions that are connected; suspends those that are not.
+func (m *Machine) wakeUp() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.sessions {
+		s.wakeUp()
+	}
+}
+
 // watchSuspends refuses what a sleep has made too late and wakes the sessions.
 func (m *Machine) watchSuspends(ctx context.Context) {
 	tick := time.NewTicker(suspendTick)
@@ -156,5 +165,6 @@ func (m *Machine) watchSuspends(ctx context.Context) {
 		m.commands.expire(time.Now())
 		m.containers.expire(time.Now())
 		m.suspends.tell()
+		m.wakeUp()
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"brabo.dev/runner/channel"
+	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/failure/failuretest"
 )
@@ -55,6 +57,17 @@ func TestEverySessionHearsOfASleep(t *testing.T) {
 		t.Error("the next sleep was announced too")
 	default:
 	}
+}
+
+func TestConnectionIsTestedAfterASleep(t *testing.T) {
+	e := newEngine(t)
+	d := startDaemon(t, e, func(o *Options) { o.Dialer = &channel.Dialer{Heartbeat: time.Hour} })
+	e.joined(t)
+	before := await(t, d.m, "the join", func(s control.Status) bool { return project(s).State == control.Joined })
+	await(t, d.m, "an answer", func(s control.Status) bool {
+		d.m.wakeUp()
+		return project(s).LastContact.After(before.Projects[0].LastContact)
+	})
 }
 
 func TestWhatWaitedThroughASleepDoesNotStart(t *testing.T) {
