@@ -67,7 +67,6 @@ func (s *stage) open(ctx context.Context, log *slog.Logger) error {
 		Projects:       []hub.Project{{ID: demoProject, Name: "Demonstration", Mode: hub.ModeMounted, Root: s.folder}},
 		Credentials:    []hub.Credential{{ID: "demo", Project: demoProject, Token: token.Reveal()}},
 		Person:         "you",
-		Decider:        hub.FilePolicy{Role: "owner"},
 		ActionDeadline: 10 * time.Minute,
 		Hosts:          []string{listener.Addr().String()},
 		Log:            log.With("part", "hub"),

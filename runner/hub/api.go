@@ -1,217 +1,114 @@
 package hub
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"strconv"
-	"time"
 
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/policy"
 )
 
-// maxWait bounds a long poll; the proposer asks again.
-const maxWait = 60 * time.Second
+// route is one way into the hub.
+type route struct {
+	method, path string
+	// may says who is let in; nil: the handler looks by itself.
+	may     func(Principal) bool
+	handler func(http.ResponseWriter, *http.Request, Principal)
+}
+
+// anyone is an agent or a person.
+func anyone(Principal) bool { return true }
+
+// person gives those persons whose role is at least the one that is named.
+func person(least policy.Role) func(Principal) bool {
+	return func(p Principal) bool { return p.Kind == kindPerson && p.Role.AtLeast(least) }
+}
+
+// api is the table of the ways in.
+func (h *Hub) api() []route {
+	return []route{
+		{"POST", "/projects/{id}/runner-ticket", nil, plain(h.postTicket)},
+		{"GET", "/runner/projects", nil, plain(h.getRunnerProjects)},
+		{"GET", "/runner/websocket", nil, plain(h.server.ServeHTTP)},
+		{"GET", "/me", anyone, h.getMe},
+
+		{"POST", "/actions", anyone, h.postAction},
+		{"GET", "/actions", anyone, h.getActions},
+		{"GET", "/actions/{id}", anyone, h.getAction},
+		{"GET", "/actions/{id}/output", anyone, h.getOutput},
+		{"POST", "/actions/{id}/outcome", anyone, h.postOutcome},
+		{"POST", "/actions/{id}/approve", person(policy.Developer), h.postApprove},
+		{"POST", "/actions/{id}/always", person(policy.Maintainer), h.postAlways},
+		{"POST", "/actions/{id}/deny", person(policy.Developer), h.postDeny},
+		{"POST", "/actions/{id}/cancel", person(policy.Developer), h.postCancel},
+		{"GET", "/actions/{id}/preview", person(policy.Viewer), h.getPreview},
+
+		{"GET", "/events", person(policy.Viewer), h.getEvents},
+		{"GET", "/events/stream", person(policy.Viewer), h.getStream},
+
+		{"GET", "/projects", person(policy.Viewer), h.getProjects},
+		{"POST", "/projects", person(policy.Maintainer), h.postProject},
+		{"GET", "/projects/{id}", person(policy.Viewer), h.getProject},
+		{"PATCH", "/projects/{id}", person(policy.Maintainer), h.patchProject},
+		{"DELETE", "/projects/{id}", person(policy.Maintainer), h.deleteProject},
+		{"POST", "/projects/{id}/activate", person(policy.Maintainer), h.postActivate},
+		{"POST", "/projects/{id}/accept-handoff", person(policy.Maintainer), h.postHandoff},
+		{"GET", "/projects/{id}/autonomy", person(policy.Viewer), h.getAutonomy},
+		{"PUT", "/projects/{id}/autonomy", person(policy.Maintainer), h.putAutonomy},
+
+		{"GET", "/agents", person(policy.Viewer), h.getAgents},
+		{"POST", "/agents", person(policy.Developer), h.postAgent},
+		{"DELETE", "/agents/{id}", person(policy.Developer), h.deleteAgent},
+		{"GET", "/members", person(policy.Viewer), h.getMembers},
+		{"POST", "/members", person(policy.Owner), h.postMember},
+		{"PATCH", "/members/{id}", person(policy.Owner), h.patchMember},
+		{"DELETE", "/members/{id}", person(policy.Owner), h.deleteMember},
+		{"GET", "/git-credentials", person(policy.Owner), h.getGitCredentials},
+		{"PUT", "/git-credentials/{host}", person(policy.Owner), h.putGitCredential},
+		{"DELETE", "/git-credentials/{host}", person(policy.Owner), h.deleteGitCredential},
+		{"GET", "/daemons", person(policy.Viewer), h.getDaemons},
+		{"DELETE", "/daemons/{id}", person(policy.Developer), h.deleteDaemon},
+		{"GET", "/containers", person(policy.Viewer), h.getContainers},
+	}
+}
 
 func (h *Hub) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /runner/websocket", h.server)
-	mux.HandleFunc("POST /projects/{project}/runner-ticket", h.postTicket)
-	mux.HandleFunc("GET /runner/projects", h.getProjects)
-	mux.HandleFunc("POST /actions", h.allowed(h.postAction, h.c.AgentToken, h.c.PersonToken))
-	mux.HandleFunc("GET /actions", h.allowed(h.getActions, h.c.AgentToken, h.c.PersonToken))
-	mux.HandleFunc("GET /actions/{id}", h.allowed(h.getAction, h.c.AgentToken, h.c.PersonToken))
-	mux.HandleFunc("POST /actions/{id}/approve", h.allowed(h.postApprove, h.c.PersonToken))
-	mux.HandleFunc("POST /actions/{id}/deny", h.allowed(h.postDeny, h.c.PersonToken))
-	mux.HandleFunc("POST /actions/{id}/cancel", h.allowed(h.postCancel, h.c.PersonToken))
+	for _, r := range h.api() {
+		mux.HandleFunc(r.method+" "+r.path, h.let(r))
+	}
 	return h.guarded(mux)
 }
 
-// allowed lets a request through that carries one of the tokens.
-func (h *Hub) allowed(next http.HandlerFunc, tokens ...string) http.HandlerFunc {
+// plain is a handler that finds out by itself who asks.
+func plain(f http.HandlerFunc) func(http.ResponseWriter, *http.Request, Principal) {
+	return func(w http.ResponseWriter, r *http.Request, _ Principal) { f(w, r) }
+}
+
+// let lets a request through to a route's handler whose sender may.
+func (h *Hub) let(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		given := bearer(r)
-		for _, token := range tokens {
-			if token != "" && given != "" && sameSecret(token, given) {
-				next(w, r)
-				return
-			}
-		}
-		writeFailure(w, http.StatusUnauthorized, failure.New(failure.Unauthorized, r.Method+" "+r.URL.Path))
-	}
-}
-
-// postTicket is call A of protocol.md 1.2.
-func (h *Hub) postTicket(w http.ResponseWriter, r *http.Request) {
-	now, id := time.Now(), r.PathValue("project")
-	c, claimed, ok := h.credential(r, now)
-	subject := "project " + printable(id)
-	h.mu.Lock()
-	p := h.projects[id]
-	h.mu.Unlock()
-	switch {
-	case !ok:
-		writeFailure(w, http.StatusUnauthorized, failure.New(failure.TicketRefused, subject))
-	case c.Project != "" && c.Project != id, c.Key != nil && (claimed == nil || *claimed != id):
-		writeFailure(w, http.StatusForbidden, failure.New(failure.NotMember, subject))
-	case p == nil:
-		writeFailure(w, http.StatusNotFound, failure.New(failure.ProjectNotFound, subject))
-	default:
-		text, expires := h.tickets.issue(id, c.ID, now)
-		writeJSON(w, http.StatusCreated, map[string]any{
-			"ticket": text, "expiresAt": expires.UTC().Format(time.RFC3339Nano), "engineWsUrl": "ws://" + r.Host + "/runner",
-		})
-	}
-}
-
-// getProjects is call B of protocol.md 1.2, with the mode and root of section 12.
-func (h *Hub) getProjects(w http.ResponseWriter, r *http.Request) {
-	c, claimed, ok := h.credential(r, time.Now())
-	switch {
-	case !ok:
-		writeFailure(w, http.StatusUnauthorized, failure.New(failure.TicketRefused, "projects"))
-		return
-	case c.Key == nil || c.Project != "" || claimed != nil:
-		writeFailure(w, http.StatusForbidden, failure.New(failure.NotMember, "projects"))
-		return
-	}
-	rows := []map[string]any{}
-	for _, p := range h.c.Projects {
-		rows = append(rows, map[string]any{
-			"projectId": p.ID, "name": p.Name, "workspaceDirName": p.ID, "workspaceVerifiedAt": nil, "mode": p.Mode, "root": p.Root,
-		})
-	}
-	writeJSON(w, http.StatusOK, rows)
-}
-
-func (h *Hub) postAction(w http.ResponseWriter, r *http.Request) {
-	var p Proposal
-	if err := h.read(w, r, &p); err != nil {
-		writeError(w, err)
-		return
-	}
-	a, err := h.Propose(p)
-	if err != nil {
-		writeError(w, err)
-		return
-	}
-	writeJSON(w, http.StatusCreated, a)
-}
-
-func (h *Hub) getActions(w http.ResponseWriter, r *http.Request) {
-	writeJSON(w, http.StatusOK, h.List(Status(r.URL.Query().Get("status"))))
-}
-
-// getAction answers at once, or with ?wait=SECONDS once the action has an outcome or the time is over.
-func (h *Hub) getAction(w http.ResponseWriter, r *http.Request) {
-	id, wait := r.PathValue("id"), r.URL.Query().Get("wait")
-	if wait == "" {
-		h.answer(w)(h.Get(id))
-		return
-	}
-	seconds, err := strconv.Atoi(wait)
-	if err != nil || seconds < 0 {
-		writeError(w, failure.New(failure.BadRequest, "wait").Because("it is not a number of seconds"))
-		return
-	}
-	ctx, cancel := contextWithin(r, min(time.Duration(seconds)*time.Second, maxWait))
-	defer cancel()
-	a, err := h.Wait(ctx, id)
-	if err != nil && failure.As(err) == nil {
-		err = nil // the time is over: the action as it is now is the answer
-	}
-	h.answer(w)(a, err)
-}
-
-func (h *Hub) postApprove(w http.ResponseWriter, r *http.Request) {
-	h.answer(w)(h.Approve(r.PathValue("id"), h.c.Person))
-}
-
-func (h *Hub) postDeny(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Reason string `json:"reason"`
-	}
-	if err := h.read(w, r, &body); err != nil {
-		writeError(w, err)
-		return
-	}
-	h.answer(w)(h.Deny(r.PathValue("id"), h.c.Person, body.Reason))
-}
-
-func (h *Hub) postCancel(w http.ResponseWriter, r *http.Request) {
-	if err := h.Cancel(r.PathValue("id"), "cancelled by "+h.c.Person); err != nil {
-		writeError(w, err)
-		return
-	}
-	h.answer(w)(h.Get(r.PathValue("id")))
-}
-
-func (h *Hub) answer(w http.ResponseWriter) func(Action, error) {
-	return func(a Action, err error) {
-		if err != nil {
-			writeError(w, err)
+		if to.may == nil {
+			to.handler(w, r, Principal{})
 			return
 		}
-		writeJSON(w, http.StatusOK, a)
-	}
-}
-
-// read decodes a bounded body strictly: a member that is not known is a mistake of the caller, who is told.
-func (h *Hub) read(w http.ResponseWriter, r *http.Request, into any) error {
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, h.c.MaxBody))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(into)
-	if err == nil {
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is more than one value")
+		subject := r.Method + " " + r.URL.Path
+		who, known, err := h.who(r)
+		switch {
+		case err != nil:
+			writeError(w, err)
+		case !known:
+			writeError(w, failure.New(failure.Unauthorized, subject))
+		case who.cookie && changes(r.Method) && r.Header.Get(csrfHeader) == "":
+			writeError(w, forbidden(subject, "the request comes from a browser without the header %s", csrfHeader))
+		case !to.may(who):
+			writeError(w, forbidden(subject, "a %s with the role %s may not do this", who.Kind, who.Role))
+		default:
+			to.handler(w, r, who)
 		}
 	}
-	if err != nil {
-		return failure.New(failure.BadRequest, r.Method+" "+r.URL.Path).Because("the body can't be read: %v", err).Wrap(err)
-	}
-	return nil
 }
 
-func writeJSON(w http.ResponseWriter, status int, body any) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		status, raw = http.StatusInternalServerError, []byte(`{"message":"the answer can't be written"}`)
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	// An error here means that the client is gone; nobody is left to be told.
-	_, _ = w.Write(append(raw, '\n'))
-}
-
-// writeFailure answers with the message that the contract's clients show, which is short, and the whole failure.
-func writeFailure(w http.ResponseWriter, status int, f *failure.Failure) {
-	writeJSON(w, status, map[string]any{"message": f.Name, "failure": f})
-}
-
-// writeError answers an error under the status that its name stands for.
-func writeError(w http.ResponseWriter, err error) {
-	f := failure.From(err, "hub")
-	status := http.StatusInternalServerError
-	switch f.Name {
-	case failure.BadRequest, failure.UnknownActionType, failure.InvalidDeadline:
-		status = http.StatusBadRequest
-	case failure.ActionNotFound, failure.ProjectNotFound:
-		status = http.StatusNotFound
-	case failure.InvalidTransition, failure.NoRunner:
-		status = http.StatusConflict
-	case failure.PermissionsFileInvalid, failure.ModulesFileInvalid, failure.ResourcesBelowMinimum:
-		status = http.StatusUnprocessableEntity
-	case failure.Draining:
-		status = http.StatusServiceUnavailable
-	}
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		status = http.StatusRequestEntityTooLarge
-		f.Because("the body is larger than %s bytes", fmt.Sprint(tooLarge.Limit))
-	}
-	writeFailure(w, status, f)
+// getMe says who asks.
+func (h *Hub) getMe(w http.ResponseWriter, _ *http.Request, who Principal) {
+	writeJSON(w, http.StatusOK, map[string]any{"kind": who.Kind, "id": who.ID, "role": who.Role, "project": who.Project})
 }

@@ -2,14 +2,15 @@ package hub
 
 import (
 	"crypto/ed25519"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"brabo.dev/runner/runner/hub/store"
+	"brabo.dev/runner/runner/policy"
 )
 
 // Credential lets a daemon ask for tickets. It is a token or a device key, not both.
@@ -33,46 +34,54 @@ type claims struct {
 	ProjectID *string `json:"projectId"`
 }
 
-// bearer gives the text behind "Bearer ", or nothing.
-func bearer(r *http.Request) string {
-	text, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !found {
-		return ""
-	}
-	return text
+// asking is a daemon that has shown its credential.
+type asking struct {
+	store.Daemon
+	role    policy.Role // of its owner
+	claimed *string     // the project that a signature names
 }
 
-// credential finds who asks. The claimed project is the one that a signature names, if any.
-func (h *Hub) credential(r *http.Request, now time.Time) (c Credential, claimed *string, ok bool) {
+// daemon finds which daemon asks. Unknown, revoked and expired credentials, bad signatures, and those of a person who
+// is no member any more are all alike: not known.
+func (h *Hub) daemon(r *http.Request, now time.Time) (a asking, known bool, err error) {
 	text := bearer(r)
 	if text == "" {
-		return Credential{}, nil, false
+		return asking{}, false, nil
 	}
-	for _, c := range h.c.Credentials {
-		if c.Token != "" && sameSecret(c.Token, text) {
-			return c, nil, true
+	jws, bad := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.EdDSA})
+	err = h.store.View(func(tx store.Tx) (err error) {
+		if bad != nil {
+			a.Daemon, err = tx.DaemonByToken(store.Hash(text))
+		} else {
+			a.Daemon, err = tx.Daemon(jws.Signatures[0].Header.KeyID)
 		}
-	}
-	jws, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.EdDSA})
-	if err != nil {
-		return Credential{}, nil, false
-	}
-	kid := jws.Signatures[0].Header.KeyID
-	for _, c := range h.c.Credentials {
-		if c.Key == nil || c.ID != kid {
-			continue
-		}
-		payload, err := jws.Verify(c.Key)
 		if err != nil {
-			return Credential{}, nil, false
+			return err
 		}
-		var cl claims
-		if json.Unmarshal(payload, &cl) != nil || !cl.current(now) {
-			return Credential{}, nil, false
-		}
-		return c, cl.ProjectID, true
+		owner, err := tx.Member(a.Owner)
+		a.role = policy.Role(owner.Role)
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrNone):
+		return asking{}, false, nil
+	case err != nil:
+		return asking{}, false, err
+	case !a.Revoked.IsZero(), bad == nil && len(a.Key) != ed25519.PublicKeySize:
+		return asking{}, false, nil
+	case bad != nil:
+		return a, true, nil
 	}
-	return Credential{}, nil, false
+	signed, err := jws.Verify(ed25519.PublicKey(a.Key))
+	if err != nil {
+		return asking{}, false, nil
+	}
+	var cl claims
+	if json.Unmarshal(signed, &cl) != nil || !cl.current(now) {
+		return asking{}, false, nil
+	}
+	a.claimed = cl.ProjectID
+	return a, true, nil
 }
 
 func (c claims) current(now time.Time) bool {
@@ -81,10 +90,4 @@ func (c claims) current(now time.Time) bool {
 	}
 	issued, expires := time.Unix(*c.IssuedAt, 0), time.Unix(*c.Expires, 0)
 	return expires.After(now) && expires.Sub(issued) <= maxSignatureLife && expires.After(issued) && issued.Before(now.Add(clockAhead))
-}
-
-// sameSecret compares without telling by its time how much was right; hashing first makes the lengths equal.
-func sameSecret(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

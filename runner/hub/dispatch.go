@@ -1,11 +1,13 @@
 package hub
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/hub/store"
 )
 
 // resultSlack is how long after an action's deadline its result may still come: the runner answers by the deadline,
@@ -15,13 +17,16 @@ const resultSlack = 60 * time.Second
 // awayFor is how long a runner whose connection fell counts as coming back.
 const awayFor = 60 * time.Second
 
-// The action types that the hub has carried out by a daemon (policy.md section 2).
-const (
-	typeTerminal        = "terminal"
-	typeContainerStart  = action.EventContainerStart
-	typeContainerStop   = action.EventContainerStop
-	typeContainerRemove = action.EventContainerRemove
-)
+// running is an action that was decided to run and has no outcome. The hub's mutex guards it.
+type running struct {
+	store.Action
+	proposal Proposal
+	env      map[string]string // what it came with; lost with the process
+	sent     bool              // to the runner that is connected now
+	everSent bool              // to any
+	timer    *time.Timer       // ends it when no outcome came
+	output   *tail             // of a command, as far as it was told
+}
 
 // message is an action as the hub sends it: the fields of its kind (protocol.md 4) and of the extensions.
 type message struct {
@@ -29,41 +34,88 @@ type message struct {
 	Command          string            `json:"command,omitempty"`
 	Cwd              *string           `json:"cwd,omitempty"`
 	Env              map[string]string `json:"env,omitempty"`
-	Spec             *specMessage      `json:"spec,omitempty"`
+	Spec             json.RawMessage   `json:"spec,omitempty"`
 	WorkspaceDirName string            `json:"workspaceDirName,omitempty"`
 	DeadlineMs       int64             `json:"deadlineMs,omitempty"`
 	Decision         *action.Decision  `json:"decision,omitempty"`
 }
 
-// startLocked has a decided action carried out: now if a runner is there, at its next join if one was there lately,
-// else not at all.
-func (h *Hub) startLocked(p *project, r *record) {
-	if p.runner == nil && (p.lost.IsZero() || time.Since(p.lost) > awayFor) {
-		h.endLocked(r, Failed, &Outcome{Failure: failure.New(failure.NoRunner, "project "+p.ID)})
+// typedMessage is a typed action as the hub sends it (protocol.md section 12).
+type typedMessage struct {
+	Ref        string            `json:"ref"`
+	Type       string            `json:"type"`
+	Params     json.RawMessage   `json:"params"`
+	Env        map[string]string `json:"env,omitempty"`
+	DeadlineMs int64             `json:"deadlineMs,omitempty"`
+	Decision   *action.Decision  `json:"decision,omitempty"`
+}
+
+// launchLocked has an action carried out that was just decided and stored.
+func (h *Hub) launchLocked(row store.Action, p Proposal, env map[string]string) {
+	r := &running{Action: row, proposal: p, env: env}
+	h.running[row.ID] = r
+	if row.Env && env == nil {
+		h.endOrLogLocked(r, Failed, &Outcome{Failure: failure.New(failure.EnvironmentLost, "action "+row.ID)})
 		return
 	}
+	h.startLocked(h.projects[row.Project], r)
+}
+
+// startLocked has a decided action carried out: by a runner, now if one is there, at its next join if one was there
+// lately, else not at all; or by its proposer.
+func (h *Hub) startLocked(p *project, r *running) {
+	switch {
+	case p == nil:
+		h.endOrLogLocked(r, Failed, &Outcome{Failure: failure.New(failure.ProjectNotFound, "project "+r.Project)})
+	case kindOf(r.Type) == byProposer:
+		h.timerLocked(r, time.Until(r.Due), failure.NoOutcomeReported, "action "+r.ID)
+	case p.runner == nil && (p.lost.IsZero() || time.Since(p.lost) > awayFor):
+		h.endOrLogLocked(r, Failed, &Outcome{Failure: failure.New(failure.NoRunner, "project "+p.ID)})
+	case r.Type == typeContainerStart && r.Message == nil:
+		if !h.closed {
+			h.work.Go(func() { h.prepare(p.Project, r) })
+		}
+	default:
+		h.queueLocked(p, r)
+	}
+}
+
+// queueLocked puts an action behind the others that its project's runner executes.
+func (h *Hub) queueLocked(p *project, r *running) {
+	if r.output == nil {
+		r.output = new(tail)
+	}
 	p.open = append(p.open, r)
-	h.timers.Add(1)
-	r.timer = time.AfterFunc(r.deadline+resultSlack, func() {
-		defer h.timers.Done()
-		h.giveUp(r)
-	})
+	h.timerLocked(r, r.Deadline+resultSlack, failure.RunnerGone, "project "+r.Project)
 	if p.runner != nil {
 		h.sendLocked(p.runner, r)
 	}
 }
 
-// giveUp ends an action whose result did not come: a started action must end (policy.md section 12).
-func (h *Hub) giveUp(r *record) {
+// timerLocked ends an action by name unless it has its outcome in time: a started action must end (policy.md section
+// 12).
+func (h *Hub) timerLocked(r *running, within time.Duration, name failure.Name, subject string) {
+	if h.closed {
+		return
+	}
+	h.timers.Add(1)
+	r.timer = time.AfterFunc(within, func() {
+		defer h.timers.Done()
+		h.giveUp(r, failure.New(name, subject))
+	})
+}
+
+// giveUp ends an action whose outcome did not come.
+func (h *Hub) giveUp(r *running, why *failure.Failure) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !r.Status.final() {
-		h.endLocked(r, Failed, &Outcome{Failure: failure.New(failure.RunnerGone, "project "+r.ProjectID)})
+	if h.running[r.ID] == r && !h.closed {
+		h.endOrLogLocked(r, Failed, &Outcome{Failure: why})
 	}
 }
 
-// stopTimerLocked ends the wait for a result.
-func (h *Hub) stopTimerLocked(r *record) {
+// stopTimerLocked ends the wait for an outcome.
+func (h *Hub) stopTimerLocked(r *running) {
 	if r.timer != nil && r.timer.Stop() {
 		h.timers.Done()
 	}
@@ -71,37 +123,63 @@ func (h *Hub) stopTimerLocked(r *record) {
 }
 
 // sendLocked pushes an action to the runner. A push that fails is made up for at the next join.
-func (h *Hub) sendLocked(l *runnerLink, r *record) {
-	event, m := r.Type, message{Ref: r.ID, Env: r.env, Spec: r.spec}
-	switch r.Type {
-	case typeTerminal:
-		event, m.Command = action.EventExec, r.Command
-		if r.Cwd != "" {
-			m.Cwd = &r.Cwd
-		}
-	case typeContainerStop, typeContainerRemove:
-		m.WorkspaceDirName = r.ProjectID
+func (h *Hub) sendLocked(l *runnerLink, r *running) {
+	if kindOf(r.Type) == byTyped && !l.granted.Has(action.ExtAction) {
+		h.endOrLogLocked(r, Failed, &Outcome{Failure: failure.New(failure.TypedActionsMissing, "project "+r.Project)})
+		return
 	}
-	if l.granted.Has(action.ExtDeadline) {
-		m.DeadlineMs = r.deadline.Milliseconds()
-	}
-	if l.granted.Has(action.ExtDecision) {
-		m.Decision = &action.Decision{Kind: "policy", Rule: string(r.Rule), At: r.ProposedAt}
-		if r.DecidedBy != nil {
-			m.Decision = &action.Decision{Kind: "human", By: *r.DecidedBy, Rule: string(r.Rule), At: *r.DecidedAt}
+	if !r.everSent {
+		if err := h.store.Update(func(tx store.Tx) error { return tx.MarkSent(r.ID) }); err != nil {
+			h.c.Log.Error("an action is not sent, because that can't be noted", "action", r.ID, "error", err)
+			return
 		}
 	}
 	r.sent, r.everSent = true, true
-	if err := l.ch.Push(event, m); err != nil {
+	event, payload := h.outgoing(l, r)
+	if err := l.ch.Push(event, payload); err != nil {
 		h.c.Log.Warn("an action was not sent; it is sent at the next join", "action", r.ID, "error", err)
 	}
 }
 
+// outgoing is the message of an action, with the fields of the extensions that the runner knows.
+func (h *Hub) outgoing(l *runnerLink, r *running) (event string, payload any) {
+	m := message{Ref: r.ID, Env: r.env, Spec: r.Message}
+	if l.granted.Has(action.ExtDeadline) {
+		m.DeadlineMs = r.Deadline.Milliseconds()
+	}
+	if l.granted.Has(action.ExtDecision) {
+		m.Decision = &action.Decision{Kind: "policy", Rule: r.Rule, At: r.Proposed}
+		if r.DecidedBy != nil {
+			m.Decision = &action.Decision{Kind: "human", By: *r.DecidedBy, Rule: r.Rule, At: r.Decided}
+		}
+	}
+	switch kindOf(r.Type) {
+	case byTyped:
+		env := r.env
+		if r.Type == action.TypeGitPush {
+			env = h.gitEnvironment(h.projects[r.Project].Project, r.proposal, env)
+		}
+		return action.EventAction, typedMessage{r.ID, r.Type, objectOf(r.proposal.Params), env, m.DeadlineMs, m.Decision}
+	case byContainer:
+		m.Env = nil
+		if r.Type != typeContainerStart {
+			m.WorkspaceDirName = h.projects[r.Project].DirName
+		}
+		return r.Type, m
+	}
+	m.Command = r.proposal.Command
+	if r.proposal.Cwd != "" {
+		m.Cwd = &r.proposal.Cwd
+	}
+	return action.EventExec, m
+}
+
 // resumeLocked sends a runner that has just joined what has no result yet: everything if it acknowledges and so
-// remembers what it received, else only what no runner has seen, since it would run twice.
+// remembers what it received, else only what no runner has seen, since it would run twice. What came with an
+// environment that is lost is not sent again either: a runner that has it answers, and another would run it without.
 func (h *Hub) resumeLocked(p *project) {
-	for _, r := range p.open {
-		if p.runner.granted.Has(action.ExtAck) || !r.everSent {
+	for _, r := range slices.Clone(p.open) {
+		if !r.everSent || p.runner.granted.Has(action.ExtAck) && (!r.Env || r.env != nil) {
 			h.sendLocked(p.runner, r)
 		}
 	}
@@ -129,45 +207,75 @@ func contained(res action.ContainerResult) (Status, *Outcome) {
 	return Executed, out
 }
 
-// result takes what a runner reports. It is stored once; what is unknown or was stored before is only logged, since
-// the runner must not send it for ever.
-func (h *Hub) result(projectID, ref string, status Status, out *Outcome) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	r := h.actions[ref]
-	if r == nil || r.ProjectID != projectID || r.Status.final() {
-		h.c.Log.Info("a result that nobody waits for", "project", projectID, "action", printable(ref))
-		return
-	}
-	h.endLocked(r, status, out)
+// typedResult is an action_result as a runner sends it.
+type typedResult struct {
+	Ref     string           `json:"ref"`
+	OK      bool             `json:"ok"`
+	Result  json.RawMessage  `json:"result"`
+	Failure *failure.Failure `json:"failure"`
 }
 
-// endLocked gives an action its outcome.
-func (h *Hub) endLocked(r *record, status Status, out *Outcome) {
-	h.stopTimerLocked(r)
-	if p := h.projects[r.ProjectID]; p != nil {
-		p.open = slices.DeleteFunc(p.open, func(o *record) bool { return o == r })
+func (t typedResult) outcome() (Status, *Outcome) {
+	out := &Outcome{Result: t.Result, Failure: t.Failure}
+	if !t.OK {
+		return Failed, out
+	}
+	return Executed, out
+}
+
+// result takes what a runner reports and returns once it is stored. What is unknown or was stored before is only
+// logged, since the runner must not send it for ever.
+func (h *Hub) result(projectID, ref string, status Status, out *Outcome) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.running[ref]
+	if r == nil || r.Project != projectID || kindOf(r.Type) == byProposer {
+		h.c.Log.Info("a result that nobody waits for", "project", projectID, "action", printable(ref))
+		return nil
+	}
+	return h.endLocked(r, status, out)
+}
+
+// endOrLogLocked is endLocked where nobody can be told of an error.
+func (h *Hub) endOrLogLocked(r *running, status Status, out *Outcome) {
+	if err := h.endLocked(r, status, out); err != nil {
+		h.c.Log.Error("the outcome of an action was not stored", "action", r.ID, "error", err)
+	}
+}
+
+// endLocked stores the outcome of an action and tells who waits.
+func (h *Hub) endLocked(r *running, status Status, out *Outcome) error {
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return err
 	}
 	now := time.Now()
-	r.Outcome, r.EndedAt, r.env = out, &now, nil
-	r.to(status)
-}
-
-// Cancel asks the runner to end an action that was decided and has no outcome. It fails with ActionNotFound or
-// InvalidTransition, or with NoRunner when nobody is there to ask or the runner can't cancel.
-func (h *Hub) Cancel(id, reason string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	r := h.actions[id]
-	switch {
-	case r == nil:
-		return failure.New(failure.ActionNotFound, "action "+printable(id))
-	case r.Status != Approved && r.Status != AutoApproved:
-		return failure.New(failure.InvalidTransition, "action "+id).Because("it is %s and does not run", r.Status)
+	merged := mergedState(r.Type, status, out)
+	err = h.commitLocked(func(tx store.Tx) error {
+		if err := tx.End(r.ID, string(status), now, merged, raw); err != nil {
+			return err
+		}
+		if err := emitEnded(tx, now, r.Action, status, out); err != nil {
+			return err
+		}
+		if merged {
+			if err := mergeEnded(tx, now, r.Action, r.proposal.known().TaskID); err != nil {
+				return err
+			}
+		}
+		if err := containerEnded(tx, now, r, status, out); err != nil {
+			return err
+		}
+		return h.settleLocked(tx, now, r.Action, status)
+	})
+	if err != nil {
+		return err
 	}
-	l := h.projects[r.ProjectID].runner
-	if l == nil || !l.granted.Has(action.ExtCancel) {
-		return failure.New(failure.NoRunner, "project "+r.ProjectID).Because("no runner that can cancel is connected")
+	h.stopTimerLocked(r)
+	delete(h.running, r.ID)
+	if p := h.projects[r.Project]; p != nil {
+		p.open = slices.DeleteFunc(p.open, func(o *running) bool { return o == r })
 	}
-	return l.ch.Push(action.EventExecCancel, map[string]string{"ref": id, "reason": reason})
+	h.settledLocked(r.ID)
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,20 +54,56 @@ type testHub struct {
 
 func newTestHub(t *testing.T) *testHub {
 	t.Helper()
+	return serveHub(t, Config{Decider: byText{}})
+}
+
+// ruledHub decides by the rules.
+type ruledHub struct {
+	*testHub
+	root string // of the project "p"
+}
+
+func newRuledHub(t *testing.T) *ruledHub {
+	t.Helper()
+	root := t.TempDir()
+	return &ruledHub{serveHub(t, Config{Projects: []Project{{ID: "p", Name: "Shop", Mode: ModeMounted, Root: root}}}), root}
+}
+
+// permissions writes the file of the project "p"; none for an empty text.
+func (h *ruledHub) permissions(t *testing.T, text string) {
+	t.Helper()
+	file := filepath.Join(h.root, policy.FileName)
+	err := os.WriteFile(file, []byte(text), 0o600)
+	if text == "" {
+		err = os.Remove(file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serveHub completes a configuration and serves it.
+func serveHub(t *testing.T, c Config) *testHub {
+	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewUnstartedServer(nil)
-	h := New(Config{
-		Projects: []Project{{ID: "p", Name: "Shop", Mode: ModeMounted, Root: t.TempDir()}, {ID: "q", Root: t.TempDir()}},
-		Credentials: []Credential{
-			{ID: "token", Project: "p", Token: runnerToken}, {ID: "machine", Key: public}, {ID: "bound", Project: "q", Key: public},
-		},
-		AgentToken: agentToken, PersonToken: personToken, Person: "ana",
-		Decider: byText{}, ActionDeadline: time.Minute, MaxBody: 64 << 10,
-		Hosts: []string{server.Listener.Addr().String(), "localhost"}, Log: slog.New(slog.DiscardHandler),
-	})
+	if c.Projects == nil {
+		c.Projects = []Project{{ID: "p", Name: "Shop", Mode: ModeMounted, Root: t.TempDir()}, {ID: "q", Mode: ModeMounted, Root: t.TempDir()}}
+	}
+	c.Credentials = []Credential{
+		{ID: "token", Project: "p", Token: runnerToken}, {ID: "machine", Key: public}, {ID: "bound", Project: "q", Key: public},
+	}
+	c.AgentToken, c.PersonToken, c.Person = agentToken, personToken, "ana"
+	c.ActionDeadline, c.MaxBody = time.Minute, 64<<10
+	c.Hosts, c.Log = []string{server.Listener.Addr().String(), "localhost"}, slog.New(slog.DiscardHandler)
+	h, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Config.ConnContext = ConnContext
 	server.Config.Handler = h
 	server.Start()
 	t.Cleanup(func() {
@@ -182,16 +220,19 @@ func TestDoorsAskForTheirToken(t *testing.T) {
 		{"GET", "/actions", runnerToken, 401},
 		{"GET", "/actions", agentToken, 200},
 		{"GET", "/actions/" + pending.ID, agentToken, 200},
-		{"POST", "/actions/" + pending.ID + "/approve", agentToken, 401},
-		{"POST", "/actions/" + pending.ID + "/deny", agentToken, 401},
-		{"POST", "/actions/" + pending.ID + "/cancel", agentToken, 401},
+		{"POST", "/actions/" + pending.ID + "/approve", agentToken, 403},
+		{"POST", "/actions/" + pending.ID + "/deny", agentToken, 403},
+		{"POST", "/actions/" + pending.ID + "/cancel", agentToken, 403},
 	} {
 		status, answer := h.do(t, c.method, c.path, c.token, "{}")
 		if status != c.status {
 			t.Errorf("%s %s as %q: %d, want %d", c.method, c.path, c.token, status, c.status)
 		}
-		if status == 401 {
+		switch status {
+		case 401:
 			failuretest.Produced(t, named(answer), failure.Unauthorized)
+		case 403:
+			failuretest.Produced(t, named(answer), failure.Forbidden)
 		}
 	}
 	if a, _ := h.Get(pending.ID); a.Status != Pending {

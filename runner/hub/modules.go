@@ -130,15 +130,15 @@ type specMessage struct {
 	Resources
 }
 
-// specFor completes a proposal's spec for project. A value below the minimum is ResourcesBelowMinimum; what is above
-// a ceiling is the daemon's to refuse.
-func specFor(p Project, c ContainerSpec) (specMessage, error) {
-	modules, err := LoadModules(p.Root)
+// specFor completes a proposal's spec for project, whose module map lies in root. A value below the minimum is
+// ResourcesBelowMinimum; what is above a ceiling is the daemon's to refuse.
+func specFor(p Project, root string, c ContainerSpec) (specMessage, error) {
+	modules, err := LoadModules(root)
 	if err != nil {
 		return specMessage{}, err
 	}
 	m := specMessage{
-		WorkspaceDirName: p.ID, ProjectID: p.ID, ProjectSlug: p.ID, WorkspaceID: "local",
+		WorkspaceDirName: p.DirName, ProjectID: p.ID, ProjectSlug: slug(p.Name, p.ID), WorkspaceID: workspaceID,
 		Image: c.Image, ImageVersion: c.ImageVersion, Network: c.Network, User: c.User, Resources: Minimum(modules),
 	}
 	if len(m.ImageVersion) == 0 {

@@ -64,13 +64,13 @@ func TestBadModuleMapIsNamed(t *testing.T) {
 }
 
 func TestSpecIsCompletedAndNeverBelowTheMinimum(t *testing.T) {
-	p := Project{ID: "shop", Root: t.TempDir()}
+	p := Project{ID: "shop", DirName: "shop", Root: t.TempDir()}
 	writeModules(t, p.Root, `[{"name":"api","cpus":2,"memoriaMb":512,"pidsLimit":64}]`)
 	more, less := 3.0, 1.5
-	got, err := specFor(p, ContainerSpec{Image: "alpine:3", CPUs: &more})
+	got, err := specFor(p, p.Root, ContainerSpec{Image: "alpine:3", CPUs: &more})
 	if err != nil || got.CPUs != 3 || got.MemoryMiB != 512 || got.Pids != 64 || got.Network != "none" || got.WorkspaceDirName != "shop" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	_, err = specFor(p, ContainerSpec{Image: "alpine:3", CPUs: &less})
+	_, err = specFor(p, p.Root, ContainerSpec{Image: "alpine:3", CPUs: &less})
 	failuretest.Produced(t, err, failure.ResourcesBelowMinimum)
 }

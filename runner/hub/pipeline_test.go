@@ -110,7 +110,7 @@ func TestPendingActionRunsAfterAYesAndSaysWhoSaidIt(t *testing.T) {
 	if list := h.List(Pending); len(list) != 1 || list[0].ID != a.ID {
 		t.Errorf("%+v", list)
 	}
-	if status, answer := h.do(t, "POST", "/actions/"+a.ID+"/approve", personToken, ""); status != 200 || answer["status"] != "approved" {
+	if status, answer := h.do(t, "POST", "/actions/"+a.ID+"/approve", personToken, ""); status != 200 || answer["desfecho"] != "aprovada" {
 		t.Fatal(status, answer)
 	}
 	m := r.exec(t)
@@ -178,7 +178,7 @@ func TestBadProposalsCreateNothing(t *testing.T) {
 		t.Error(status)
 	}
 	failuretest.Produced(t, named(answer), failure.ActionNotFound)
-	if status, answer = h.do(t, "GET", "/actions/nowhere?wait=soon", agentToken, ""); status != 400 {
+	if status, answer = h.do(t, "GET", "/actions/nowhere?wait=soon", personToken, ""); status != 400 {
 		t.Error(status, answer)
 	}
 }
@@ -198,9 +198,9 @@ func TestResultThatNeverComesEndsTheActionByName(t *testing.T) {
 	a := h.propose(t, "allowed")
 	r.exec(t)
 	h.mu.Lock()
-	rec := h.actions[a.ID]
+	r2 := h.running[a.ID]
 	h.mu.Unlock()
-	h.giveUp(rec) // what the timer does
+	h.giveUp(r2, failure.New(failure.RunnerGone, "project p")) // what the timer does
 	a = h.wait(t, a.ID)
 	failuretest.Produced(t, a.Outcome.Failure, failure.RunnerGone)
 	r.finish(t, a.ID, 0) // too late, acknowledged, and changes nothing
@@ -293,7 +293,7 @@ func TestContainerActionsTravelInTheContractsForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	msg := <-r.ch.Receive()
-	want := `"spec":{"workspaceDirName":"p","projectId":"p","projectSlug":"p","workspaceId":"local","imagem":"alpine:3","imagemVersao":"1","rede":"none","cpus":1,"memoriaMb":1024,"pidsLimit":256}`
+	want := `"spec":{"workspaceDirName":"p","projectId":"p","projectSlug":"shop","workspaceId":"local","imagem":"alpine:3","imagemVersao":"1","rede":"none","cpus":1,"memoriaMb":1024,"pidsLimit":256}`
 	if msg.Event != action.EventContainerStart || !strings.Contains(string(msg.Payload), want) {
 		t.Errorf("%s %s", msg.Event, msg.Payload)
 	}

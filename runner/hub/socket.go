@@ -11,6 +11,8 @@ import (
 
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/hub/store"
 )
 
 // topicPrefix stands in front of the project's id (protocol.md 3.4).
@@ -26,9 +28,11 @@ const (
 
 // runnerLink is the channel of a connected runner.
 type runnerLink struct {
-	ch       *channel.ServerChannel
-	socketID string
-	granted  action.Extensions
+	ch         *channel.ServerChannel
+	socketID   string
+	credential string
+	granted    action.Extensions
+	terminals  int // open ones
 }
 
 // connect is the ticket check of a new socket. The ticket is used up only by the join.
@@ -38,7 +42,12 @@ func (h *Hub) connect(r *http.Request) (channel.Session, error) {
 	if !ok {
 		return channel.Session{}, errors.New("the ticket is missing, unknown, expired or used")
 	}
-	return channel.Session{ID: "runner_socket:" + t.project + ":" + t.credential, Value: text}, nil
+	return channel.Session{ID: socketID(t.project, t.credential), Value: text}, nil
+}
+
+// socketID names the sockets that a credential has opened for a project, so that they can be disconnected.
+func socketID(project, credential string) string {
+	return "runner_socket:" + project + ":" + credential
 }
 
 // join lets one runner a project in. The order of the checks is the contract's: topic, ticket, capabilities, second
@@ -46,7 +55,8 @@ func (h *Hub) connect(r *http.Request) (channel.Session, error) {
 func (h *Hub) join(_ context.Context, ch *channel.ServerChannel, params json.RawMessage) (channel.Handler, any, error) {
 	id, found := strings.CutPrefix(ch.Topic(), topicPrefix)
 	text, _ := ch.Socket().Value().(string)
-	if !found || !h.tickets.use(text, id, time.Now()) {
+	t, usable := h.tickets.check(text, time.Now())
+	if !found || !usable || !h.tickets.use(text, id, time.Now()) {
 		return nil, nil, &channel.Refusal{Reason: refusedUnauthorized}
 	}
 	capabilities, declared := action.Declared(params)
@@ -63,7 +73,8 @@ func (h *Hub) join(_ context.Context, ch *channel.ServerChannel, params json.Raw
 	case p.runner != nil:
 		return nil, nil, &channel.Refusal{Reason: refusedSecond}
 	}
-	p.runner = &runnerLink{ch, ch.Socket().ID(), extensions}
+	p.runner = &runnerLink{ch: ch, socketID: ch.Socket().ID(), credential: t.credential, granted: extensions}
+	h.noteRunnerLocked(p, "joined", "")
 	h.c.Log.Info("runner joined", "project", id, "extensions", extensions)
 	h.resumeLocked(p)
 	return &runnerHandler{h, p, p.runner}, action.JoinReply{Extensions: extensions}, nil
@@ -74,7 +85,7 @@ func served(declared action.Extensions) action.Extensions {
 	var known action.Extensions
 	for _, x := range declared {
 		switch x {
-		case action.ExtAck, action.ExtDeadline, action.ExtDecision, action.ExtCancel:
+		case action.ExtAck, action.ExtDeadline, action.ExtDecision, action.ExtCancel, action.ExtOutput, action.ExtProgress, action.ExtAction:
 			known = append(known, x)
 		}
 	}
@@ -94,10 +105,7 @@ func (r *runnerHandler) Handle(_ context.Context, msg channel.Message) {
 	case action.EventWorkspaceConfirm:
 		var confirm action.WorkspaceConfirm
 		if json.Unmarshal(msg.Payload, &confirm) == nil {
-			r.h.mu.Lock()
-			r.p.confirmed = confirm.Path
-			r.h.joinedLocked()
-			r.h.mu.Unlock()
+			r.h.confirmed(r.p, confirm.Path)
 		}
 	case action.EventExecResult:
 		var res action.ExecResult
@@ -111,6 +119,18 @@ func (r *runnerHandler) Handle(_ context.Context, msg channel.Message) {
 			status, out := contained(res)
 			r.store(msg, res.Ref, status, out)
 		}
+	case action.EventActionResult:
+		var res typedResult
+		if r.read(msg, &res) {
+			status, out := res.outcome()
+			r.store(msg, res.Ref, status, out)
+		}
+	case action.EventExecOutput:
+		var piece action.ExecOutput
+		if json.Unmarshal(msg.Payload, &piece) == nil {
+			r.h.outputTold(r.p.ID, piece)
+		}
+	case action.EventActionProgress: // a sign of life, which nothing is done with
 	default:
 		r.h.c.Log.Warn("an event that the hub does not know", "project", r.p.ID, "event", printable(msg.Event))
 	}
@@ -126,9 +146,13 @@ func (r *runnerHandler) read(msg channel.Message, into any) bool {
 	return true
 }
 
-// store keeps a result and says so.
+// store keeps a result and says so. One that could not be kept is sent again after the next join.
 func (r *runnerHandler) store(msg channel.Message, ref string, status Status, out *Outcome) {
-	r.h.result(r.p.ID, ref, status, out)
+	if err := r.h.result(r.p.ID, ref, status, out); err != nil {
+		r.h.c.Log.Error("a result was not stored", "project", r.p.ID, "action", printable(ref), "error", err)
+		r.answer(msg, "error", map[string]string{"reason": string(failure.From(err, "hub").Name)})
+		return
+	}
 	r.answer(msg, "ok", struct{}{})
 }
 
@@ -153,16 +177,64 @@ func (r *runnerHandler) Closed(err error) {
 	for _, o := range r.p.open {
 		o.sent = false
 	}
+	r.h.noteRunnerLocked(r.p, "gone", r.link.credential)
 	r.h.c.Log.Info("runner gone", "project", r.p.ID, "why", err)
+}
+
+// confirmed takes the folder that a runner has prepared (protocol.md 4.2).
+func (h *Hub) confirmed(p *project, path string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := p.confirmed
+	p.confirmed = path
+	h.joins.ring()
+	if before == path || h.closed {
+		return
+	}
+	now := time.Now()
+	err := h.commitLocked(func(tx store.Tx) error {
+		row, err := projectRow(tx, p.ID)
+		if err != nil || !row.Verified.IsZero() && row.Root == path {
+			return err
+		}
+		row.Verified = now
+		if err := tx.PutProject(row); err != nil {
+			return err
+		}
+		return emit(tx, now, eventVerified, system, p.ID, "", payload{"mode": p.Mode})
+	})
+	if err != nil {
+		h.c.Log.Warn("that a folder was confirmed is not stored", "project", p.ID, "error", err)
+	}
+}
+
+// noteRunnerLocked puts a runner's coming and going into the log.
+func (h *Hub) noteRunnerLocked(p *project, what, credential string) {
+	if h.closed {
+		return
+	}
+	if p.runner != nil {
+		credential = p.runner.credential
+	}
+	now := time.Now()
+	err := h.commitLocked(func(tx store.Tx) error {
+		if err := tx.Contacted(credential, now); err != nil && !errors.Is(err, store.ErrNone) {
+			return err
+		}
+		return emit(tx, now, eventRunner, system, p.ID, "", payload{"state": what, "daemonId": credential})
+	})
+	if err != nil {
+		h.c.Log.Warn("a runner's coming or going is not stored", "project", p.ID, "error", err)
+	}
 }
 
 // WaitRunner returns when a runner is joined to the project and has confirmed its folder, or with ctx's error.
 func (h *Hub) WaitRunner(ctx context.Context, projectID string) error {
 	for {
+		changed := h.joins.heard()
 		h.mu.Lock()
 		p := h.projects[projectID]
 		ready := p != nil && p.runner != nil && p.confirmed != ""
-		changed := h.joins
 		h.mu.Unlock()
 		if ready {
 			return nil
@@ -173,10 +245,4 @@ func (h *Hub) WaitRunner(ctx context.Context, projectID string) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// joinedLocked tells who waits that a runner came or confirmed its folder.
-func (h *Hub) joinedLocked() {
-	close(h.joins)
-	h.joins = make(chan struct{})
 }

@@ -73,3 +73,15 @@ func (t *tickets) use(text, project string, now time.Time) bool {
 	delete(t.held, hash)
 	return true
 }
+
+// void makes the unused tickets of a credential worthless.
+func (t *tickets) void(credential string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for hash, held := range t.held {
+		if held.credential == credential {
+			held.expires = time.Time{}
+			t.held[hash] = held
+		}
+	}
+}

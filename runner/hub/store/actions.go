@@ -20,6 +20,7 @@ type Action struct {
 	Deadline               time.Duration // of its execution
 	Due                    time.Time     // when an outcome that its proposer reports is too late; zero: never
 	Sent                   bool          // to a daemon, at any time
+	Message                []byte        // what a daemon is sent beside the proposal, so that it is sent alike again
 	DecidedBy              *string
 	Decided                time.Time
 	Rejection              string
@@ -29,13 +30,13 @@ type Action struct {
 }
 
 const actionColumns = `SELECT seq, id, project, type, proposer_kind, proposer, session, status, policy, rule, reason, proposal,
-	pull_request, env, deadline, due, sent, decided_by, decided, rejection, proposed, ended, merged, outcome FROM action`
+	pull_request, env, deadline, due, sent, message, decided_by, decided, rejection, proposed, ended, merged, outcome FROM action`
 
 func readAction(row scanner) (a Action, err error) {
 	var due, decided, proposed, ended sql.NullInt64
 	var pr sql.NullString
 	err = row.Scan(&a.Seq, &a.ID, &a.Project, &a.Type, &a.ProposerKind, &a.Proposer, &a.Session, &a.Status, &a.Policy, &a.Rule, &a.Reason,
-		&a.Proposal, &pr, &a.Env, &a.Deadline, &due, &a.Sent, &a.DecidedBy, &decided, &a.Rejection, &proposed, &ended, &a.Merged, &a.Outcome)
+		&a.Proposal, &pr, &a.Env, &a.Deadline, &due, &a.Sent, &a.Message, &a.DecidedBy, &decided, &a.Rejection, &proposed, &ended, &a.Merged, &a.Outcome)
 	a.PullRequest = pr.String
 	a.Due, a.Decided, a.Proposed, a.Ended = moment(due), moment(decided), moment(proposed), moment(ended)
 	return a, err
@@ -69,6 +70,11 @@ func (t Tx) End(id, status string, at time.Time, merged bool, outcome []byte) er
 
 // MarkSent notes that an action was sent to a daemon.
 func (t Tx) MarkSent(id string) error { return t.change("UPDATE action SET sent = 1 WHERE id = ?", id) }
+
+// SetMessage keeps what a daemon is sent beside the proposal.
+func (t Tx) SetMessage(id string, message []byte) error {
+	return t.change("UPDATE action SET message = ? WHERE id = ?", message, id)
+}
 
 // Action finds an action.
 func (t Tx) Action(id string) (Action, error) {

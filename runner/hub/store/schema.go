@@ -80,6 +80,7 @@ var migrations = []string{
 		deadline      INTEGER NOT NULL,
 		due           INTEGER,
 		sent          INTEGER NOT NULL,
+		message       BLOB,
 		decided_by    TEXT,
 		decided       INTEGER,
 		rejection     TEXT NOT NULL,
