@@ -21,7 +21,7 @@ const module = "brabo.dev/runner"
 var arrows = map[string][]string{
 	"cmd/runner":                 {"*"},
 	"cmd/figures":                {"*"},
-	"runner":                     {"runner/action", "runner/control", "runner/failure", "runner/journal", "runner/policy", "runner/pairing", "runner/settings", "channel", "exec", "workspace", "containerctl"},
+	"runner":                     {"runner/action", "runner/control", "runner/failure", "runner/journal", "runner/policy", "runner/pairing", "runner/settings", "channel", "exec", "workspace", "workspace/git", "containerctl"},
 	"runner/hub":                 {"runner/hub/page", "runner/hub/store", "runner/action", "runner/failure", "runner/policy", "runner/pairing", "runner/settings", "runner/shown", "channel", "workspace"},
 	"runner/hub/page":            {"runner/failure", "runner/shown"},
 	"runner/hub/store":           {"runner/failure"},
@@ -39,6 +39,7 @@ var arrows = map[string][]string{
 	"channel":                    {"runner/failure"},
 	"exec":                       {"runner/failure"},
 	"workspace":                  {"runner/failure"},
+	"workspace/git":              {"runner/failure"},
 	"containerctl":               {"runner/failure"},
 	"service":                    {"runner/failure"},
 	"service/notify":             {},

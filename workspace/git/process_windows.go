@@ -1,0 +1,16 @@
+package git
+
+import (
+	"io/fs"
+	"os/exec"
+	"syscall"
+)
+
+var programEndings = []string{".exe"}
+
+func runnable(fs.FileInfo) bool { return true }
+
+// ownGroup keeps a stop that is meant for the daemon from the program.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
