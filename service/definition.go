@@ -86,8 +86,6 @@ type Definition struct {
 	Umask uint32 `json:"umask"`
 	// Grace is how long a stop may take in all: longer than the daemon's own drain.
 	Grace time.Duration `json:"grace"`
-	// Log is the file that launchd writes the output to; systemd and Windows have logs of their own.
-	Log string `json:"log,omitempty"`
 	// Password is the account's on Windows. It is handed to the manager and recorded nowhere.
 	Password string `json:"-"`
 }

@@ -19,10 +19,16 @@ type Manager struct {
 	manager manager
 }
 
+// ThisHost is this machine, for the user whose home and settings folders are given, without a look at its manager.
+func ThisHost(home, configHome string) Host {
+	return Host{System: runtime.GOOS, Home: home, ConfigHome: configHome, UID: os.Getuid()}
+}
+
 // Here is the manager of this machine, for the user whose home and settings folders are given. environ is the
 // environment that the system's own programs are called with.
 func Here(ctx context.Context, home, configHome string, environ []string) Manager {
-	h := Host{System: runtime.GOOS, Home: home, ConfigHome: configHome, UID: os.Getuid(), Manager: systemdVersion(ctx, environ)}
+	h := ThisHost(home, configHome)
+	h.Manager = systemdVersion(ctx, environ)
 	return Manager{h, newManager(h, environ)}
 }
 

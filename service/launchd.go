@@ -9,7 +9,8 @@ import (
 	"howett.net/plist"
 )
 
-// agent is a job of launchd, as launchd.plist(5) has it. Record is ours: launchd passes over keys that it does not know.
+// agent is a job of launchd, as launchd.plist(5) has it. It names no files for the output: launchd would let them grow
+// without end, and the daemon's own log is bounded. Record is ours: launchd passes over keys that it does not know.
 type agent struct {
 	Label                string
 	UserName             string `plist:",omitempty"`
@@ -23,8 +24,6 @@ type agent struct {
 	ThrottleInterval   int
 	ExitTimeOut        int
 	SoftResourceLimits map[string]int
-	StandardOutPath    string `plist:",omitempty"`
-	StandardErrorPath  string `plist:",omitempty"`
 	Record             string `plist:"DevBraboRunnerDefinition"`
 }
 
@@ -40,7 +39,7 @@ func launchd(d Definition, label string) (string, error) {
 		KeepAlive: map[string]bool{"Crashed": true}, ThrottleInterval: 30,
 		ExitTimeOut:        int((d.Grace + time.Second - 1) / time.Second),
 		SoftResourceLimits: map[string]int{"Core": 0},
-		StandardOutPath:    d.Log, StandardErrorPath: d.Log, Record: string(raw),
+		Record:             string(raw),
 	}
 	if d.System {
 		job.UserName = d.User

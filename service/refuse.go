@@ -97,8 +97,14 @@ func (h Host) refuseExisting(r Request) *failure.Failure {
 	if r.Kind == Hub {
 		return nil
 	}
+	return h.Rival(r.Project, r.APIURL)
+}
+
+// Rival gives ServiceExistingClient where an installed service of the existing client serves project, "" for all, at the
+// server apiURL, too; nil where none does. The server would reject one of the two.
+func (h Host) Rival(project, apiURL string) *failure.Failure {
 	for _, e := range h.Existing() {
-		if e.Meets(r.Project, r.APIURL) {
+		if e.Meets(project, apiURL) {
 			return failure.New(failure.ServiceExistingClient, e.String())
 		}
 	}

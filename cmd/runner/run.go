@@ -65,6 +65,9 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(errOut, "runner: warning: %s\n", warning)
 	}
+	if rival := existingService(src, r); rival != nil {
+		return usageError(rival)
+	}
 	state := stateFolder(src.Folders(), r.ProjectID)
 	log, logFile, err := logs.Open(logs.Options{
 		Folder: logFolder(state), Total: values.Log.Total, Level: levelOf(values.Log.Level), People: errOut,

@@ -115,6 +115,12 @@ func serviceManager(ctx context.Context, src settings.Sources) service.Manager {
 	return service.Here(ctx, folders.Home, filepath.Dir(folders.Config), src.Environ)
 }
 
+// existingService gives the failure of a run beside an installed service of the existing client for the same project.
+func existingService(src settings.Sources, r settings.Run) *failure.Failure {
+	folders := src.Folders()
+	return service.ThisHost(folders.Home, filepath.Dir(folders.Config)).Rival(r.ProjectID, r.APIURL)
+}
+
 // target is the service that flags mean, with what is needed to work on it.
 type target struct {
 	src     settings.Sources

@@ -158,9 +158,6 @@ func (f installFlags) request(t target) (service.Request, service.Capture, error
 	if err != nil {
 		r.Credential = failure.From(err, "the settings")
 	}
-	if t.manager.System == "darwin" {
-		r.Log = filepath.Join(src.Folders().Home, "Library", "Logs", t.manager.Name(t.id)+".log")
-	}
 	if t.id.Kind == service.Hub {
 		r.Arguments, r.Folder = []string{"hub"}, src.Folders().Home
 		return r, capture, nil
