@@ -29,9 +29,11 @@ type analysis struct {
 	readings    int             // segments in readings so far
 	most        int             // readings of the segment with most of them
 
-	groupInput []*word // here-documents of groups
-	budget     *int    // bytes of program text that may still be parsed
-	plainEval  int     // above 0: inside of a text for sh, whose eval must be plain POSIX, too
+	groupInput []*word       // here-documents of groups
+	inputs     map[input]int // the least depth at which each was read for a shell
+	weight     uint8         // of the tails around this text, see tail.weight
+	budget     *int          // bytes of program text that may still be parsed
+	plainEval  int           // above 0: inside of a text for sh, whose eval must be plain POSIX, too
 }
 
 // newParser makes a parser for Bash. A parser is not safe for concurrent use, and cheap.
@@ -39,7 +41,7 @@ func newParser() *syntax.Parser { return syntax.NewParser(syntax.Variant(syntax.
 
 func newAnalysis() *analysis {
 	budget := maxHiddenText
-	return &analysis{budget: &budget}
+	return &analysis{budget: &budget, inputs: map[input]int{}}
 }
 
 func (a *analysis) issue(reason string) {
@@ -189,6 +191,12 @@ func (a *analysis) statements(text string) (stmts []*syntax.Stmt, whole bool) {
 		stmts = append(stmts, s)
 	}
 	return stmts, true
+}
+
+// parses: the text is whole, as far as the library knows.
+func parses(text string) bool {
+	_, _, whole := newAnalysis().parse(text)
+	return whole
 }
 
 // checkText finds what no person can see: control characters, invisible ones, invalid UTF-8.

@@ -7,7 +7,9 @@ import (
 	"brabo.dev/runner/runner/failure"
 )
 
-// Decide is the decision of section 7. It fails only for an unknown action type, with UnknownActionType.
+// Decide is the decision of section 7. It fails only for an unknown action type, with UnknownActionType. It reads the
+// entries anew, which takes some ten times as long as a simple decision: who decides often by the same ones calls
+// Compile once.
 func Decide(a Action, role Role, au Autonomy, p Permissions, c Context) (Decision, error) {
 	return Compile(p).Decide(a, role, au, c)
 }
@@ -21,7 +23,7 @@ func (r *Rules) Decide(a Action, role Role, au Autonomy, c Context) (Decision, e
 func (r *Rules) decide(a Action, role Role, au Autonomy, c Context) (Decision, *command, error) {
 	t, ok := typeNamed(a.Type)
 	if !ok {
-		return Decision{}, nil, failure.New(failure.UnknownActionType, a.Type)
+		return Decision{}, nil, failure.New(failure.UnknownActionType, fmt.Sprintf("type %q", a.Type))
 	}
 	if !role.AtLeast(t.MinimumRole) {
 		return decision(Deny, RoleMinimum, "%s takes at least the role %s.", a.Type, t.MinimumRole), nil, nil

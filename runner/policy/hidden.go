@@ -38,7 +38,7 @@ func (a *analysis) unitHidden(u *unit, depth int) []item {
 	if len(u.readings) == 1 && u.readings[0] == u.stands {
 		return a.hidden(u.stands, depth)
 	}
-	stands := (&analysis{unroll: a.unroll, budget: a.budget}).hidden(u.stands, depth)
+	stands := (&analysis{unroll: a.unroll, budget: a.budget, inputs: map[input]int{}}).hidden(u.stands, depth)
 	var lists [][]item
 	same := true
 	for _, s := range u.readings {
@@ -172,7 +172,7 @@ func (a *analysis) carry(s *segment, from int, words []word, depth int) []item {
 
 // programText reads a text as a program: its segments are hidden ones.
 func (a *analysis) programText(s *segment, text string, depth int) *analysis {
-	sub := &analysis{unroll: a.unroll, budget: a.budget, plainEval: a.plainEval}
+	sub := &analysis{unroll: a.unroll, budget: a.budget, plainEval: a.plainEval, inputs: a.inputs, weight: a.weight}
 	// What is handed to the segment reaches the shells in its text, too.
 	sub.groupInput = a.groupInput[:len(a.groupInput):len(a.groupInput)]
 	if s.stdin != nil {
@@ -223,12 +223,14 @@ func (a *analysis) visible(s *segment, w *word, t tail, depth int) {
 	if strings.TrimSpace(text) == "" || depth >= maxFollowed+1 {
 		return
 	}
-	sub := a.programText(s, text, depth+1)
-	if !whole && listed(sub.issues, issueNoParse) {
+	weight := a.weight
+	defer func() { a.weight = weight }()
+	a.weight |= t.weight()
+	if !whole && !parses(text) {
 		// With nothing in the place of what is not known, it may parse.
 		text, _ = programOf(w, "")
-		sub = a.programText(s, text, depth+1)
 	}
+	sub := a.programText(s, text, depth+1)
 	for _, u := range sub.units() {
 		for _, r := range u.readings {
 			n := t

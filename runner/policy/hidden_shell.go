@@ -152,13 +152,27 @@ func (a *analysis) unknownTexts(s *segment, i, depth int) {
 	}
 }
 
-// input reads what is handed to a shell, by its own redirection or by that of a group or program text around it.
+// input is a text that is handed to shells, and the weight of what is found in it.
+type input struct {
+	text   string
+	weight uint8
+}
+
+// input reads what is handed to a shell, by its own redirection or by that of a group or program text around it. Each
+// text is read once: the shells in it are handed the same texts again, and find nothing in them that is not found here.
 func (a *analysis) input(s *segment, depth int) {
+	words := a.groupInput
 	if s.stdin != nil {
-		a.visible(s, s.stdin, tail{privilege: true}, depth)
+		words = append([]*word{s.stdin}, words...)
 	}
-	for _, in := range a.groupInput {
-		a.visible(s, in, tail{privilege: true}, depth)
+	for _, w := range words {
+		text, _ := programOf(w, "${x}")
+		in := input{text, a.weight}
+		if least, read := a.inputs[in]; read && least <= depth {
+			continue
+		}
+		a.inputs[in] = depth
+		a.visible(s, w, tail{privilege: true}, depth)
 	}
 }
 

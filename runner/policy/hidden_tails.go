@@ -40,7 +40,7 @@ func (a *analysis) texts(s *segment, ws []word, t tail, depth int, parts bool) {
 			}
 		case n == "xargs" || n == "find" || n == "eval":
 			c := &segment{words: ws[i:], flat: ws[i:]}
-			sub := &analysis{budget: a.budget}
+			sub := &analysis{budget: a.budget, inputs: map[input]int{}}
 			*a.budget -= 16 * len(ws[i:])
 			if *a.budget < 0 {
 				break
@@ -112,7 +112,7 @@ func (a *analysis) sudo(s *segment, depth int) {
 			continue
 		}
 		if looks++; looks <= maxSudoTails && !strings.HasPrefix(w.front(), "-") {
-			sub := &analysis{budget: a.budget}
+			sub := &analysis{budget: a.budget, inputs: map[input]int{}}
 			for _, h := range sub.hidden(c, depth+1) {
 				if h.unit != nil {
 					for _, r := range h.unit.readings {

@@ -81,6 +81,9 @@ func hugeInputs() map[string]string {
 		"broken quotes":       megabyte("! ;", `"$(`, ""),
 		"broken arrays":       megabyte("! ;", "x=($(", ""),
 		"different commands":  differentCommands(),
+		"shells for a shell":  megabyte("bash <<E\n", "bash\n", "E"),
+		"shells with unknown": megabyte("", "bash <<<\"$x\"\n", ""),
+		"documents in one":    megabyte("bash <<E\n", "bash <<F\nsh\nF\n", "E"),
 	}
 }
 

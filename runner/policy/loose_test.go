@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestDenyHoldsWhereOnlyTheTextInBackticksDoesNotParse(t *testing.T) {
 	for _, c := range []struct {
@@ -83,6 +86,18 @@ func TestInputOfAShellIsReadWhateverItsOptions(t *testing.T) {
 		d, err := Decide(Action{Type: "terminal", Command: command}, Owner, Autonomy{}, Permissions{Deny: []string{"Terminal(curl)"}}, Context{})
 		if err != nil || d.Rule != FileDeny {
 			t.Errorf("%q: %+v, %v", command, d, err)
+		}
+	}
+}
+
+func TestShellsThatAreHandedShellsLeaveNothingBehindThemUnread(t *testing.T) {
+	for _, text := range []string{
+		"bash <<E\nbash <<E\nbash <<E\nE\nbash <<E\nrm -rf /", "bash <<E\n" + strings.Repeat("bash\n", 50) + "E\nbash <<<'rm -rf /'",
+		"bash <<E\n" + strings.Repeat("ssh h bash\nbash $x\n", 50) + "E\nsh -s <<<'rm -rf /'", "{ bash; bash; sh; } <<E\nbash\nsh <<F\nrm -rf /\nF\nE",
+		"{ { { bash; bash; } <<A; bash; } <<B; bash; } <<C\nbash\nbash\nA\nbash\nbash\nB\nsh\nrm -rf /\nC", "ssh h 'bash <<<bash'; bash <<<bash; bash <<<'rm -rf /'",
+	} {
+		if d, denied := RecheckDeny(Action{Type: "terminal", Command: text}, Permissions{}, Context{}); !denied {
+			t.Errorf("%q: %+v", text, d)
 		}
 	}
 }

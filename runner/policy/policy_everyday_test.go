@@ -1,11 +1,6 @@
 package policy
 
-import (
-	"testing"
-
-	"brabo.dev/runner/runner/failure"
-	"brabo.dev/runner/runner/failure/failuretest"
-)
+import "testing"
 
 // needlessGoal is the share of needless questions that the rules are to spare, in percent (section 18).
 const needlessGoal = 95
@@ -32,9 +27,4 @@ func TestAnOrdinaryDayPassesWithoutNeedlessQuestions(t *testing.T) {
 	if passed*100 < needless*needlessGoal {
 		t.Errorf("%d of %d needless questions are spared, fewer than %d %%", passed, needless, needlessGoal)
 	}
-}
-
-func TestAnUnknownActionTypeIsNamed(t *testing.T) {
-	_, err := Decide(Action{Type: "fly"}, Owner, Autonomy{}, Permissions{}, Context{})
-	failuretest.Produced(t, err, failure.UnknownActionType)
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"testing"
 
 	"brabo.dev/runner/runner/failure"
@@ -105,9 +106,12 @@ func entryFor(label string) string {
 }
 
 func TestAnUnknownTypeIsABadRequest(t *testing.T) {
-	for _, name := range []string{"Terminal", "container_start_via_runner", "git_push ", "deploy"} {
+	for _, name := range []string{"Terminal", "container_start_via_runner", "git_push ", "deploy", ""} {
 		_, err := Decide(Action{Type: name}, Owner, Autonomy{Mode: AutoApprove}, Permissions{}, Context{})
-		failuretest.Produced(t, err, failure.UnknownActionType)
+		f := failuretest.Produced(t, err, failure.UnknownActionType)
+		if want := fmt.Sprintf("type %q", name); f.Subject != want {
+			t.Errorf("%q, want %q", f.Subject, want)
+		}
 	}
 }
 

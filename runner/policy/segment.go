@@ -110,6 +110,16 @@ type tail struct {
 	named     bool // of these tails, only those with a known first word
 }
 
+// weight tells tails apart that count for less than others.
+func (t *tail) weight() (w uint8) {
+	for i, less := range []bool{t.asks, t.softDeny, t.softWord, !t.privilege} {
+		if less {
+			w |= 1 << i
+		}
+	}
+	return w
+}
+
 // unit is a reachable segment: as it stands, and in each of its readings (section 17, its readings).
 type unit struct {
 	stands   *segment
