@@ -99,6 +99,7 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(
 		newDemoCommand(),
 		newRunCommand(),
+		newHubCommand(),
 		newServiceCommand(),
 		newDeviceKeyCommand(),
 		newPolicyCommand(),

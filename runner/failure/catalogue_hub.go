@@ -6,6 +6,7 @@ const (
 	HubStoreDamaged    Name = "hub_store_damaged"
 	HubStoreUnwritable Name = "hub_store_unwritable"
 
+	HubNotListening     Name = "hub_not_listening"
 	Forbidden           Name = "forbidden"
 	NotFound            Name = "not_found"
 	AlreadyExists       Name = "already_exists"
@@ -27,6 +28,9 @@ var hubArea = map[Name]texts{
 	HubStoreUnwritable: {
 		`the hub's store can't be written, and nothing may be decided that is not in it`,
 		`look at owner and mode of the hub's folder, and whether its disk is full or mounted read-only`},
+	HubNotListening: {
+		`the hub can't listen at this address`,
+		"stop what listens there, another hub perhaps, or set `hub.listen`"},
 	Forbidden: {
 		`the role of who asks, or the kind of token, does not allow it`,
 		`ask a person of the workspace with a higher role`},

@@ -26,6 +26,9 @@ const (
 	agentPrefix  = "rna_"
 )
 
+// NewPersonToken makes a token for a person.
+func NewPersonToken() string { return newToken(personPrefix) }
+
 // begin adds what the configuration brings to the store, and reads the projects.
 func (h *Hub) begin() error {
 	now := time.Now()
