@@ -23,6 +23,8 @@ var arrows = map[string][]string{
 	"cmd/figures":                {"*"},
 	"runner":                     {"runner/action", "runner/control", "runner/failure", "runner/journal", "runner/policy", "runner/pairing", "runner/settings", "channel", "exec", "workspace", "workspace/git", "containerctl"},
 	"runner/hub":                 {"runner/hub/page", "runner/hub/store", "runner/action", "runner/failure", "runner/policy", "runner/pairing", "runner/settings", "runner/shown", "channel", "workspace"},
+	"runner/hub/client":          {"runner/hub", "runner/failure"},
+	"runner/hub/mcp":             {"runner/hub", "runner/failure"},
 	"runner/hub/page":            {"runner/failure", "runner/shown"},
 	"runner/hub/store":           {"runner/failure"},
 	"runner/shown":               {},

@@ -32,3 +32,11 @@ func writeJSON(w io.Writer, value any) error {
 	enc.SetEscapeHTML(false)
 	return enc.Encode(value)
 }
+
+// writeIndented writes one value over several lines, for people to copy.
+func writeIndented(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}

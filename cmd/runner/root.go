@@ -110,6 +110,20 @@ func newRootCommand() *cobra.Command {
 		newVersionCommand(),
 		newCompletionCommand(),
 	)
+	root.AddCommand(
+		newProjectCommand(),
+		newAgentCommand(),
+		newMemberCommand(),
+		newCredentialCommand(),
+		newAutonomyCommand(),
+		newProposeCommand(),
+		newPendingCommand(),
+		newApproveCommand(),
+		newDenyCommand(),
+		newCancelCommand(),
+		newEventsCommand(),
+		newMCPCommand(),
+	)
 	root.AddCommand(releaseCommands()...)
 	return root
 }

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/hub"
+	"brabo.dev/runner/runner/hub/client"
+	"brabo.dev/runner/runner/shown"
+)
+
+// followPause is how long the stream of a hub that went away is left alone before it is asked for again.
+const followPause = time.Second
+
+func newEventsCommand() *cobra.Command {
+	var flags hubFlags
+	var follow, asJSON bool
+	var since string
+	f := client.EventFilter{Since: -1}
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Show the hub's log of who proposed, decided and did what",
+		Example: `  runner events --since 1d --type proposed_action.approved
+  runner events -f --json`,
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			from, err := sinceFlag(since, time.Now())
+			if err != nil {
+				return usageError(err)
+			}
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			f.Project = flags.project
+			return showEvents(cmd.Context(), c, f, from, follow, eventWriter(cmd.OutOrStdout(), asJSON))
+		},
+	}
+	flags.add(cmd.Flags())
+	cmd.Flags().StringVar(&flags.project, "project", "", "only those of the project with this id")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with those that come, until Ctrl-C")
+	cmd.Flags().StringVar(&since, "since", "", "only those since then: a duration like 90m or 2d, or a time as RFC 3339 has it")
+	cmd.Flags().StringVar(&f.Type, "type", "", "only those of this type")
+	cmd.Flags().IntVarP(&f.Limit, "lines", "n", 100, "how many of the last ones")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return cmd
+}
+
+// showEvents shows the last events, those since a time where one is given, and then what comes.
+func showEvents(ctx context.Context, c *client.Client, f client.EventFilter, from time.Time, follow bool, show func(hub.Event) error) error {
+	var last int64
+	if !from.IsZero() {
+		f.Since, f.Limit = 0, 1000
+	}
+	for {
+		events, err := c.Events(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			last = e.Seq
+			if e.At.Before(from) {
+				continue
+			}
+			if err := show(e); err != nil {
+				return err
+			}
+		}
+		if from.IsZero() || len(events) < f.Limit {
+			break
+		}
+		f.Since = last
+	}
+	for follow {
+		err := c.Follow(ctx, last, func(e hub.Event) error {
+			last = e.Seq
+			if f.Type != "" && e.Type != f.Type || f.Project != "" && e.Project != f.Project {
+				return nil
+			}
+			return show(e)
+		})
+		switch {
+		case ctx.Err() != nil, errors.Is(err, context.Canceled):
+			return nil
+		case !failure.Is(err, failure.HubUnreachable):
+			return err
+		}
+		pause := time.NewTimer(followPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil
+		}
+	}
+	return nil
+}
+
+func eventWriter(out io.Writer, asJSON bool) func(hub.Event) error {
+	return func(e hub.Event) error {
+		if asJSON {
+			return writeJSON(out, e)
+		}
+		_, err := fmt.Fprintf(out, "%s %6d %-28s %s %s  %s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.Seq, shown.Text(e.Type),
+			e.Actor.Kind, shown.Text(e.Actor.ID), shown.Text(string(e.Payload)))
+		return err
+	}
+}

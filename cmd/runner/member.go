@@ -1,0 +1,203 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/hub"
+	"brabo.dev/runner/runner/hub/client"
+	"brabo.dev/runner/runner/policy"
+	"brabo.dev/runner/runner/shown"
+)
+
+func newMemberCommand() *cobra.Command {
+	cmd := nounCommand("member", "Look after the people who may see and decide", `The roles are viewer, developer, maintainer and owner; each type of action has the least role that may decide about it.`)
+	var flags hubFlags
+	add := &cobra.Command{
+		Use: "add NAME ROLE", Short: "Add a person, and print their token", Args: usageArgs(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			token, err := c.AddMember(cmd.Context(), args[0], args[1])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), token)
+			return nil
+		},
+	}
+	role := &cobra.Command{
+		Use: "role NAME ROLE", Short: "Change a person's role", Args: usageArgs(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			return c.SetRole(cmd.Context(), args[0], args[1])
+		},
+	}
+	remove := &cobra.Command{
+		Use: "remove NAME", Short: "Remove a person", Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			return c.RemoveMember(cmd.Context(), args[0])
+		},
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "List the people", Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			members, err := c.Members(cmd.Context())
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			for _, m := range members {
+				fmt.Fprintf(w, "%s\t%s\n", shown.Text(m.ID), m.Role)
+			}
+			return w.Flush()
+		},
+	}
+	for _, c := range []*cobra.Command{add, role, remove, list} {
+		flags.add(c.Flags())
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+func newCredentialCommand() *cobra.Command {
+	cmd := nounCommand("credential", "Look after the owner's git credentials", `The hub keeps the owner's credential for a git host and hands it to the daemon only with a git action for that host.`)
+	var flags hubFlags
+	var user, file string
+	set := &cobra.Command{
+		Use:   "set HOST",
+		Short: "Keep a git credential",
+		Long:  "set reads the token from --token-from, else from the standard input; on a terminal it is asked for and not shown.",
+		Args:  usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			token, err := secretFrom(file, cmd.InOrStdin(), cmd.ErrOrStderr())
+			if err != nil {
+				return usageError(err)
+			}
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			return c.SetGitCredential(cmd.Context(), args[0], user, token)
+		},
+	}
+	set.Flags().StringVar(&user, "username", "", "the name that the host wants beside the token")
+	set.Flags().StringVar(&file, "token-from", "", "file with the token")
+	remove := &cobra.Command{
+		Use: "remove HOST", Short: "Forget a git credential", Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			return c.RemoveGitCredential(cmd.Context(), args[0])
+		},
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "List the hosts", Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			credentials, err := c.GitCredentials(cmd.Context())
+			for _, each := range credentials {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", shown.Text(each.Host), shown.Text(each.Username))
+			}
+			return err
+		},
+	}
+	for _, c := range []*cobra.Command{set, remove, list} {
+		flags.add(c.Flags())
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+// secretFrom reads a secret from a file, a pipe, or a person.
+func secretFrom(path string, in io.Reader, prompt io.Writer) (string, error) {
+	var raw []byte
+	var err error
+	file, isFile := in.(*os.File)
+	switch {
+	case path != "":
+		raw, err = os.ReadFile(path)
+	case isFile && term.IsTerminal(int(file.Fd())):
+		fmt.Fprint(prompt, "token: ")
+		raw, err = term.ReadPassword(int(file.Fd()))
+		fmt.Fprintln(prompt)
+	default:
+		raw, err = io.ReadAll(io.LimitReader(in, 64<<10))
+	}
+	secret := strings.TrimSpace(string(raw))
+	if err != nil || secret == "" {
+		return "", failure.New(failure.Usage, "token").Because("there is none, or it can't be read").Wrap(err)
+	}
+	return secret, nil
+}
+
+func newAutonomyCommand() *cobra.Command {
+	var flags hubFlags
+	var agent, kind string
+	cmd := &cobra.Command{
+		Use:   "autonomy [auto_approve|require_approval|deny|none]",
+		Short: "Show or set how far agents go without being asked",
+		Long: `autonomy shows the rows of a project, or sets one: for an agent or all of them, for a type of action or all of them.
+The ceilings bind whatever is set: pushes, merges and what reaches the world from a terminal go on asking.`,
+		Example: "  runner autonomy auto_approve --agent coder --type git_commit",
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := flags.client()
+			if err != nil {
+				return err
+			}
+			project, err := flags.projectID(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			rows, err := setOrShow(cmd, c, project, args, hub.Autonomy{Agent: agent, ActionType: kind})
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			for _, r := range rows {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", shown.Text(r.Agent), r.ActionType, r.Mode)
+			}
+			return w.Flush()
+		},
+	}
+	flags.addProject(cmd.Flags())
+	cmd.Flags().StringVar(&agent, "agent", "*", "which agent; * is every one")
+	cmd.Flags().StringVar(&kind, "type", "*", "which type of action; * is every one")
+	return cmd
+}
+
+func setOrShow(cmd *cobra.Command, c *client.Client, project string, args []string, row hub.Autonomy) ([]hub.Autonomy, error) {
+	if len(args) == 0 {
+		return c.Autonomy(cmd.Context(), project)
+	}
+	if args[0] != "none" {
+		row.Mode = policy.Verdict(args[0])
+	}
+	return c.SetAutonomy(cmd.Context(), project, row)
+}
