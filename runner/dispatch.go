@@ -19,6 +19,8 @@ type incoming struct {
 	payload  json.RawMessage
 	received time.Time
 	deadline time.Time // by when it has to be answered
+	// again says that the server sends it after each join until it has a result (protocol.md 12, ack).
+	again bool
 	// answerEvent carries the answer, and refusal is the answer that tells a failure.
 	answerEvent string
 	refusal     func(ref string, f *failure.Failure) any
@@ -41,7 +43,7 @@ func answering(event string) incoming {
 // dispatch takes one message of the server. It never waits for work.
 func (s *session) dispatch(l link, msg channel.Message) {
 	in := answering(msg.Event)
-	in.payload, in.received = msg.Payload, time.Now()
+	in.payload, in.received, in.again = msg.Payload, time.Now(), l.granted.Has(action.ExtAck)
 	switch {
 	case msg.Event == action.EventExec:
 		s.receiveExec(l, in)
@@ -101,6 +103,10 @@ func (s *session) acceptExec(e action.Exec, in incoming) *failure.Failure {
 func (s *session) receive(l link, in incoming, decoded *failure.Failure, accept func() *failure.Failure) {
 	if in.ref == "" {
 		s.log.Warn("ignored: there is no ref to answer to", "failure", decoded)
+		return
+	}
+	if in.again && s.stopping() {
+		s.log.Info("left for the next start: this daemon stops", "ref", in.ref)
 		return
 	}
 	digest, err := action.Digest(in.payload)
@@ -179,6 +185,10 @@ func (s *session) submit(p *pool, in incoming, run func(context.Context)) *failu
 	}
 	if !s.add(j) {
 		j.cancel()
+		if in.again { // the stop came in between; the next start finds it in the ledger
+			s.log.Info("left for the next start: this daemon stops", "ref", in.ref)
+			return nil
+		}
 		return failure.New(failure.Draining, "action "+in.ref)
 	}
 	p.submit(j)

@@ -196,35 +196,49 @@ func TestCancelEndsRunningAndWaitingCommands(t *testing.T) {
 }
 
 func TestStopLetsRunningCommandsFinishAndDeliversTheirResults(t *testing.T) {
-	e := newEngine(t, action.Known()...)
-	d := startDaemon(t, e)
-	e.joined(t)
-	e.exec(t, "a", "touch started; while [ ! -e go ]; do sleep 0.01; done; echo finished", "")
-	waitFile(t, filepath.Join(d.root, "started"))
-	d.stop()
-	e.refusedWhileDraining(t)
-	if err := os.WriteFile(filepath.Join(d.root, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := e.result(t); got.Ref != "a" || got.Output != "finished\n" {
-		t.Errorf("%+v", got)
-	}
-	if err := d.wait(t); err != nil {
-		t.Error(err)
+	for name, grants := range map[string][]action.Extension{"acknowledging server": action.Known(), "plain server": nil} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, grants...)
+			d := startDaemon(t, e)
+			e.joined(t)
+			e.exec(t, "a", "touch started; while [ ! -e go ]; do sleep 0.01; done; echo finished", "")
+			waitFile(t, filepath.Join(d.root, "started"))
+			d.stop()
+			waitLog(t, d, "stopping: waiting for running actions")
+			e.exec(t, "late", "touch late", "")
+			if grants == nil { // nobody would send it again
+				failuretest.Produced(t, e.result(t).Failure, failure.Draining)
+			} else {
+				waitLog(t, d, "left for the next start")
+			}
+			if err := os.WriteFile(filepath.Join(d.root, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := e.result(t); got.Ref != "a" || got.Output != "finished\n" {
+				t.Errorf("%+v", got)
+			}
+			if err := d.wait(t); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(filepath.Join(d.root, "late")); !errors.Is(err, os.ErrNotExist) {
+				t.Error("what came after the stop ran")
+			}
+			if got := d.m.Ended(); got != (Ended{Finished: 1}) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 
-// refusedWhileDraining sends commands until one is refused because the daemon stops.
-func (e *engine) refusedWhileDraining(t *testing.T) {
+// waitLog waits until the daemon has logged text.
+func waitLog(t *testing.T, d *daemon, text string) {
 	t.Helper()
-	for i := range 10_000 {
-		e.exec(t, fmt.Sprint("late", i), "true", "")
-		if got := e.result(t); got.Failure != nil {
-			failuretest.Produced(t, got.Failure, failure.Draining)
-			return
+	deadline := time.Now().Add(time.Minute)
+	for tick := time.NewTicker(2 * time.Millisecond); !strings.Contains(d.log.String(), text); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("%q was not logged", text)
 		}
 	}
-	t.Fatal("no command was refused")
 }
 
 func TestStopEndsWhatDoesNotFinishWithinTheGrace(t *testing.T) {

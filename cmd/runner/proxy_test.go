@@ -20,6 +20,8 @@ type faultProxy struct {
 	links   map[*faultLink]struct{}
 	closed  bool // refuse every new connection
 	swallow bool // take what comes and pass nothing on
+	deaf    bool // as swallow, for what the daemon sends alone
+	tear    bool // pass a part of what comes next, and reset
 	delay   time.Duration
 }
 
@@ -72,13 +74,13 @@ func (p *faultProxy) accept() {
 		}
 		l := &faultLink{client, server}
 		p.set(func() { p.links[l] = struct{}{} })
-		p.running.Go(func() { p.pass(l, client, server) })
-		p.running.Go(func() { p.pass(l, server, client) })
+		p.running.Go(func() { p.pass(l, client, server, true) })
+		p.running.Go(func() { p.pass(l, server, client, false) })
 	}
 }
 
 // pass copies one direction until either end is gone.
-func (p *faultProxy) pass(l *faultLink, from io.Reader, to io.Writer) {
+func (p *faultProxy) pass(l *faultLink, from io.Reader, to io.Writer, up bool) {
 	defer p.end(l)
 	buf := make([]byte, 32<<10)
 	for {
@@ -87,13 +89,19 @@ func (p *faultProxy) pass(l *faultLink, from io.Reader, to io.Writer) {
 			return
 		}
 		p.mu.Lock()
-		swallow, delay := p.swallow, p.delay
+		swallow, delay, tear := p.swallow || p.deaf && up, p.delay, p.tear
+		p.tear = false
 		p.mu.Unlock()
 		if swallow {
 			continue
 		}
 		if delay > 0 {
 			time.Sleep(delay) // the fault itself: a slow network
+		}
+		if tear {
+			_, _ = to.Write(buf[:n/2])
+			l.reset()
+			return
 		}
 		if _, err := to.Write(buf[:n]); err != nil {
 			return
@@ -107,18 +115,23 @@ func (p *faultProxy) end(l *faultLink) {
 	p.set(func() { delete(p.links, l) })
 }
 
+// reset ends a connection without a word.
+func (l *faultLink) reset() {
+	for _, c := range []net.Conn{l.client, l.server} {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		c.Close()
+	}
+}
+
 // cut ends every connection, with a reset where hard.
 func (p *faultProxy) cut(hard bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for l := range p.links {
 		if hard {
-			if c, ok := l.client.(*net.TCPConn); ok {
-				_ = c.SetLinger(0)
-			}
-			if c, ok := l.server.(*net.TCPConn); ok {
-				_ = c.SetLinger(0)
-			}
+			l.reset()
 		}
 		l.client.Close()
 		l.server.Close()
