@@ -30,6 +30,8 @@ type link struct {
 	conn    *channel.Conn
 	ch      *channel.Channel
 	granted action.Extensions
+
+	terminals *terminals
 }
 
 // attempt makes one connection, joins, and serves it until it ends, or until ctx ends and the drain is over. The error
@@ -67,17 +69,18 @@ func (s *session) connect(ctx context.Context) (link, error) {
 	}
 	joining, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	ch, reply, err := conn.Join(joining, "terminal:"+s.project.ID, action.NewJoin([]string{"exec"}, s.m.o.Extensions))
+	ch, reply, err := conn.Join(joining, "terminal:"+s.project.ID, action.NewJoin(s.m.capabilities(), s.m.o.Extensions))
 	if err != nil {
 		conn.Close()
 		return link{}, err
 	}
-	return link{conn, ch, action.Granted(reply, s.m.o.Extensions)}, nil
+	return link{conn: conn, ch: ch, granted: action.Granted(reply, s.m.o.Extensions)}, nil
 }
 
 // serve reads the channel and delivers results until the connection ends or the drain is over.
 func (s *session) serve(ctx context.Context, l link) error {
 	live, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	l.terminals = &terminals{s: s, l: l, ctx: live, work: &s.terminals, open: map[string]*terminal{}}
 	s.setLive(&l)
 	defer s.setLive(nil)
 	delivered := make(chan error, 1)

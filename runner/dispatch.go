@@ -57,6 +57,8 @@ func (s *session) dispatch(l link, msg channel.Message) {
 		s.receiveList(l, msg)
 	case msg.Event == action.EventFsHomeDir:
 		s.receiveHome(l, msg)
+	case isTerminal(msg.Event):
+		s.receiveTerminal(l, msg)
 	default:
 		s.unknown(msg.Event)
 	}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,6 +68,7 @@ type Options struct {
 	Extensions []action.Extension
 	Commands   Commands
 	Containers Containers // the zero value knows none
+	Terminals  Terminals  // the zero value opens none
 	// Attempts bounds the attempts to connect in a minute, all projects together (connect.attempts); zero: no bound.
 	Attempts   int
 	BackoffMax time.Duration
@@ -105,6 +107,11 @@ type Machine struct {
 func New(o Options) *Machine {
 	if o.Extensions == nil {
 		o.Extensions = action.Known()
+	}
+	o.Terminals = o.Terminals.working(o.Log)
+	if o.Terminals.Max == 0 {
+		// An extension is declared only when it works.
+		o.Extensions = slices.DeleteFunc(slices.Clone(o.Extensions), func(x action.Extension) bool { return x == action.ExtPtyClosed })
 	}
 	m := &Machine{
 		o: o, began: time.Now(), ready: make(chan struct{}), sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},

@@ -29,6 +29,7 @@ type session struct {
 	// wake tells the delivery that something became due, and flushed the drain that something was delivered. Each
 	// holds one token: more would say nothing more.
 	wake, flushed chan struct{}
+	terminals     sync.WaitGroup // those of all connections, until each has ended
 
 	mu       sync.Mutex      // guards what follows
 	jobs     map[jobKey]*job // waiting and running actions
@@ -90,6 +91,7 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 	}
 	s.rests(turnConnect)
 	s.drain()
+	s.terminals.Wait()
 	if ctx.Err() != nil {
 		s.account()
 	}

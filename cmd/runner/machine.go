@@ -80,6 +80,9 @@ func (h host) options() (runner.Options, error) {
 		BackoffMax: h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
 		Log: h.log,
 	}
+	if h.settings.Terminals.Enabled {
+		o.Terminals.Max = h.settings.Terminals.Max
+	}
 	if c.Umask != nil {
 		umask := int(*c.Umask)
 		o.Commands.Umask = &umask

@@ -17,11 +17,13 @@ const (
 	ExtOutput   Extension = "output"   // exec_output while a command runs
 	ExtProgress Extension = "progress" // action_progress of pulls, clones and mirrors
 	ExtAction   Extension = "action"   // typed actions
+
+	ExtPtyClosed Extension = "pty_closed" // a shell that ends by itself is announced
 )
 
 // Known lists the extensions that work in this version, in the order in which they are declared.
 func Known() []Extension {
-	return []Extension{ExtAck, ExtDeadline, ExtDecision, ExtCancel, ExtOutput, ExtProgress}
+	return []Extension{ExtAck, ExtDeadline, ExtDecision, ExtCancel, ExtOutput, ExtProgress, ExtPtyClosed}
 }
 
 // Extensions are the granted ones. The zero value is a server without any.

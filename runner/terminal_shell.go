@@ -1,0 +1,40 @@
+package runner
+
+import (
+	"context"
+
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/action"
+)
+
+// openShell opens a terminal's shell where the project's commands run now. place says where that is, for the log.
+func (s *session) openShell(ctx context.Context, open action.PtyOpen) (shell terminalShell, place string, err error) {
+	c := s.m.o.Commands
+	path, err := exec.LoginShell(c.Inherited)
+	if err != nil {
+		return nil, "", err
+	}
+	env, err := exec.TerminalEnvironment(c.Inherited, c.Environment, path)
+	if err != nil {
+		return nil, "", err
+	}
+	t, err := exec.OpenTerminal(ctx, exec.TerminalOptions{
+		Shell: path, Dir: s.folder.Path, Env: env, Cols: open.Cols, Rows: open.Rows, Umask: c.Umask, Grace: c.Grace,
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return hostShell{t}, "host", nil
+}
+
+// hostShell is a terminal of this machine.
+type hostShell struct{ *exec.Terminal }
+
+func (h hostShell) Wait() shellExit {
+	e := h.Terminal.Wait()
+	exit := shellExit{code: e.ExitCode, signal: e.Signal}
+	if e.Survivors > 0 {
+		exit.note = "some processes could not be ended"
+	}
+	return exit
+}
