@@ -102,8 +102,11 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 		}
 	}()
 	address := hubURL(values, listener.Addr())
+	ready := make(chan struct{})
+	defer accompanyHub(ctx, ready, address, opened, log)()
 	err = announceHub(folder, address, values, log)
 	if err == nil {
+		close(ready)
 		select {
 		case <-ctx.Done():
 		case err = <-served:
