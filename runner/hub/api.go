@@ -1,11 +1,17 @@
 package hub
 
 import (
+	_ "embed"
 	"net/http"
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/policy"
 )
+
+// openAPI describes every route below.
+//
+//go:embed openapi.json
+var openAPI []byte
 
 // route is one way into the hub.
 type route struct {
@@ -23,12 +29,13 @@ func person(least policy.Role) func(Principal) bool {
 	return func(p Principal) bool { return p.Kind == kindPerson && p.Role.AtLeast(least) }
 }
 
-// api is the table of the ways in.
+// api is the table of what openapi.json describes.
 func (h *Hub) api() []route {
 	return []route{
 		{"POST", "/projects/{id}/runner-ticket", nil, plain(h.postTicket)},
 		{"GET", "/runner/projects", nil, plain(h.getRunnerProjects)},
 		{"GET", "/runner/websocket", nil, plain(h.server.ServeHTTP)},
+		{"GET", "/openapi.json", nil, plain(getOpenAPI)},
 		{"GET", "/me", anyone, h.getMe},
 
 		{"POST", "/actions", anyone, h.postAction},
@@ -106,6 +113,13 @@ func (h *Hub) let(to route) http.HandlerFunc {
 			to.handler(w, r, who)
 		}
 	}
+}
+
+func getOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	// An error here means that the client is gone; nobody is left to be told.
+	_, _ = w.Write(openAPI)
 }
 
 // getMe says who asks.

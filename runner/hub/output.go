@@ -36,7 +36,7 @@ func (t *tail) add(offset int64, data []byte) {
 func (t *tail) from(offset int64) (begin int64, data []byte) {
 	offset = max(offset, t.begin)
 	if offset >= t.end() {
-		return t.end(), nil
+		return t.end(), []byte{}
 	}
 	return offset, append([]byte(nil), t.data[offset-t.begin:]...)
 }
