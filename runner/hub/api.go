@@ -80,7 +80,7 @@ func (h *Hub) api() []route {
 
 func (h *Hub) routes() http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range h.api() {
+	for _, r := range append(h.api(), h.pages()...) {
 		mux.HandleFunc(r.method+" "+r.path, h.let(r))
 	}
 	return h.guarded(mux)
