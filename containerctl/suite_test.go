@@ -27,6 +27,7 @@ var suite = []struct {
 	{"no room for another process", testFull},
 	{"commands of a daemon that died", testEndCommands},
 	{"workers that wait", testWorkersEnd},
+	{"terminals inside", testTerminal},
 	{"drift", testDrift},
 	{"a container that is not ours", testForeign},
 	{"an image with a program of its own", testEntrypoint},

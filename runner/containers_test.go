@@ -85,7 +85,7 @@ func busyboxTar(t *testing.T) []byte {
 		{Typeflag: tar.TypeDir, Name: "proc/", Mode: 0o755}, {Typeflag: tar.TypeDir, Name: "dev/", Mode: 0o755}, {Typeflag: tar.TypeDir, Name: "sys/", Mode: 0o755},
 		{Typeflag: tar.TypeReg, Name: "bin/busybox", Mode: 0o755, Size: int64(len(body))},
 	}
-	for _, name := range strings.Fields("sh echo cat sleep true ls id touch mkdir test stat pwd rm readlink kill ps env setsid") {
+	for _, name := range strings.Fields("sh echo cat sleep true ls id touch mkdir test stat pwd rm readlink kill ps env setsid grep") {
 		headers = append(headers, tar.Header{Typeflag: tar.TypeSymlink, Name: "bin/" + name, Linkname: "busybox", Mode: 0o777})
 	}
 	for _, h := range headers {

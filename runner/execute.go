@@ -79,15 +79,11 @@ func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, 
 	if plainPOSIX(e.Command) {
 		shell = containerctl.ShellBashOrSh
 	}
-	var umask string
-	if c.Umask != nil {
-		umask = fmt.Sprintf("%04o", *c.Umask)
-	}
 	s.began(in, journal.Process{Container: container.Name})
 	out := exec.NewOutput(c.ResultLimit - action.NoticeRoom)
 	shown := s.streamOutput(e.Ref)
 	r, err := engine.Exec(ctx, containerctl.ExecCommand{
-		Container: container.ID, Text: e.Command, Cwd: s.inside(p.dir), Shell: shell, Umask: umask,
+		Container: container.ID, Text: e.Command, Cwd: s.inside(p.dir), Shell: shell, Umask: octal(c.Umask),
 		Output: io.MultiWriter(out, shown), Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 	})
 	shown.close()
@@ -99,6 +95,14 @@ func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, 
 		return ended(e.Ref, text, failure.From(err, container.Name))
 	}
 	return action.ExecResult{Ref: e.Ref, ExitCode: r.ExitCode, Output: text}
+}
+
+// octal is a umask as a shell takes it; "" for none.
+func octal(umask *int) string {
+	if umask == nil {
+		return ""
+	}
+	return fmt.Sprintf("%04o", *umask)
 }
 
 // began notes what runs for an action, so that a later daemon can end it.

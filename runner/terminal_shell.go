@@ -3,13 +3,28 @@ package runner
 import (
 	"context"
 
+	"brabo.dev/runner/containerctl"
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
 )
 
 // openShell opens a terminal's shell where the project's commands run now. place says where that is, for the log.
 func (s *session) openShell(ctx context.Context, open action.PtyOpen) (shell terminalShell, place string, err error) {
+	engine, container, found, err := s.m.engines.running(ctx, s.project.ID)
+	if err != nil {
+		return nil, "", err
+	}
 	c := s.m.o.Commands
+	if found {
+		t, err := engine.OpenTerminal(ctx, containerctl.TerminalOptions{
+			Container: container.ID, Umask: octal(c.Umask), Grace: c.Grace,
+			Cols: min(open.Cols, exec.MaxTerminalSize), Rows: min(open.Rows, exec.MaxTerminalSize),
+		})
+		if err != nil {
+			return nil, "", err
+		}
+		return containerShell{t}, container.Name, nil
+	}
 	path, err := exec.LoginShell(c.Inherited)
 	if err != nil {
 		return nil, "", err
@@ -25,6 +40,18 @@ func (s *session) openShell(ctx context.Context, open action.PtyOpen) (shell ter
 		return nil, "", err
 	}
 	return hostShell{t}, "host", nil
+}
+
+// containerShell is a terminal of the project's container.
+type containerShell struct{ *containerctl.Terminal }
+
+func (c containerShell) Resize(cols, rows int) error {
+	return c.Terminal.Resize(min(cols, exec.MaxTerminalSize), min(rows, exec.MaxTerminalSize))
+}
+
+func (c containerShell) Wait() shellExit {
+	e := c.Terminal.Wait()
+	return shellExit{code: e.ExitCode, note: e.Note}
 }
 
 // hostShell is a terminal of this machine.
