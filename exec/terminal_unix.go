@@ -132,7 +132,6 @@ func (c *console) hangUp(f *family) {
 			_ = unix.Kill(pid, sig) // an error means that it is gone, or another user's
 		}
 	}
-	f.terminate()
 }
 
 // killSession kills the shell's session and what left it.

@@ -215,11 +215,11 @@ func TestTerminalsEndWithTheirConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t)
-			d := startDaemon(t, e, withTerminals(t, 3))
+			d := startDaemon(t, e, withTerminals(t, 3), func(o *Options) { o.Commands.Grace = time.Minute })
 			e.joined(t)
 			w := e.open(t, "one").opened(t)
 			w.types(t, "exec bash --norc\n") // whatever the account's own shell is
-			w.types(t, "trap 'touch ended' EXIT; nohup sleep 300 & echo $! >pid; mv pid pids\n")
+			w.types(t, "trap 'echo >ended' EXIT; sleep 300 & echo $! >pid; mv pid pids\n")
 			waitFile(t, filepath.Join(d.root, "pids"))
 			end(e, d)
 			waitFile(t, filepath.Join(d.root, "ended"))

@@ -1,0 +1,79 @@
+//go:build unix
+
+package runner
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"brabo.dev/runner/runner/action"
+)
+
+// BenchmarkKeystroke is the time from the frame that carries a typed byte to the frame that carries its echo, beside a
+// bare pseudo terminal in the same run. Goal: a median of less than 2 ms more.
+func BenchmarkKeystroke(b *testing.B) {
+	e := newEngine(b, action.Known()...)
+	startDaemon(b, e, withTerminals(b, 1), func(o *Options) { o.Log = slog.New(slog.DiscardHandler) })
+	e.joined(b)
+	w := e.open(b, "one").opened(b)
+	w.types(b, "PS1=; stty echo icanon; echo qui''et; exec sleep 1000\n")
+	w.sees(b, "\r\nquiet\r\n")
+	master, slave, err := pty.Open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	var through, bare []time.Duration
+	for b.Loop() {
+		w.out.Reset()
+		began := time.Now()
+		w.types(b, "x")
+		w.sees(b, "x")
+		through = append(through, time.Since(began))
+		w.types(b, "\x15") // the line is taken back, so that it never gets too long
+		w.sees(b, "x\b \b")
+
+		began = time.Now()
+		if _, err := io.WriteString(master, "x"); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(master, make([]byte, 1)); err != nil {
+			b.Fatal(err)
+		}
+		bare = append(bare, time.Since(began))
+		if _, err := io.WriteString(master, "\x15"); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(master, make([]byte, 3)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((median(through) - median(bare)).Microseconds()), "µs-added/key")
+	b.ReportMetric(float64(median(bare).Microseconds()), "µs-bare/key")
+}
+
+// BenchmarkTerminalFlood is how fast a terminal's output reaches the server, over loopback.
+func BenchmarkTerminalFlood(b *testing.B) {
+	const amount = 64 << 20
+	e := newEngine(b, action.Known()...)
+	startDaemon(b, e, withTerminals(b, 1), func(o *Options) { o.Log = slog.New(slog.DiscardHandler) })
+	e.joined(b)
+	w := e.open(b, "one").opened(b)
+	b.SetBytes(amount)
+	for b.Loop() {
+		w.types(b, "stty raw -echo; head -c 67108864 /dev/zero; stty sane\n")
+		for total := 0; total < amount; {
+			var data action.PtyData
+			if err := json.Unmarshal(e.hear(b, action.EventPtyData).Payload, &data); err != nil {
+				b.Fatal(err)
+			}
+			total += len(data.Data)
+		}
+	}
+}
