@@ -236,6 +236,8 @@ func (p *contractPlay) option(name string) error {
 	switch name {
 	case "short-deadline":
 		p.setup = append(p.setup, func(o *Options) { o.Commands.Deadline = 2 * time.Second })
+	case "terminals":
+		p.setup = append(p.setup, withTerminals(p.t, 2))
 	default:
 		return fmt.Errorf("there is no such option")
 	}
