@@ -44,7 +44,8 @@ func (s *session) isDraining() bool {
 	return s.draining
 }
 
-// terminals are those of one connection, and end with it. Each owns two goroutines; the session waits for them.
+// terminals are those of one connection, and end with it. Each owns two goroutines, one that feeds it and one that shows
+// its output; the session waits for them before it ends, and a new connection does not.
 type terminals struct {
 	s    *session
 	l    link
