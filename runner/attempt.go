@@ -30,6 +30,7 @@ type link struct {
 	conn    *channel.Conn
 	ch      *channel.Channel
 	granted action.Extensions
+	mirror  string // the destination that this join granted; empty: none
 
 	terminals *terminals
 }
@@ -69,12 +70,14 @@ func (s *session) connect(ctx context.Context) (link, error) {
 	}
 	joining, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	ch, reply, err := conn.Join(joining, "terminal:"+s.project.ID, action.NewJoin(s.m.capabilities(), s.m.o.Extensions))
+	ch, reply, err := conn.Join(joining, "terminal:"+s.project.ID, action.NewJoin(s.m.capabilities(), s.m.extensions()))
 	if err != nil {
 		conn.Close()
 		return link{}, err
 	}
-	return link{conn: conn, ch: ch, granted: action.Granted(reply, s.m.o.Extensions)}, nil
+	return link{
+		conn: conn, ch: ch, granted: action.Granted(reply, s.m.extensions()), mirror: action.GrantedMirror(reply),
+	}, nil
 }
 
 // serve reads the channel and delivers results until the connection ends or the drain is over.

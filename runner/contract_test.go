@@ -17,6 +17,7 @@ import (
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/workspace"
+	"brabo.dev/runner/workspace/git"
 )
 
 // contractRow is one row of testdata/contract.txt: a rule of protocol.md and the steps that show it.
@@ -125,6 +126,10 @@ func newContractPlay(t *testing.T) *contractPlay {
 	}
 	p := &contractPlay{t: t, e: newEngine(t), home: home}
 	p.vars = strings.NewReplacer("$long", strings.Repeat("0", 300), "$root", home+"/project", "$home", home, "$outside", filepath.Dir(home))
+	p.setup = append(p.setup, func(o *Options) {
+		o.Git = &git.Git{}
+		o.Commands.Inherited = append(o.Commands.Inherited, "HOME="+home) // no configuration of the person's own
+	})
 	p.setup = append(p.setup, func(o *Options) { o.Browse = workspace.Browse{Home: home, MaxEntries: 100} })
 	return p
 }
@@ -165,7 +170,9 @@ func (p *contractPlay) step(verb, args string) error {
 	case "option":
 		return p.option(args)
 	case "sh":
-		out, err := exec.Command("bash", "-c", "cd "+p.home+" && "+args).CombinedOutput()
+		cmd := exec.Command("bash", "-c", "cd "+p.home+" && "+args)
+		cmd.Env = append(os.Environ(), "HOME="+p.home, "GIT_CONFIG_NOSYSTEM=1")
+		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}

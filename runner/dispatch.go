@@ -32,6 +32,14 @@ func answering(event string) incoming {
 	switch event {
 	case action.EventExec:
 		in.refusal = func(ref string, f *failure.Failure) any { return action.Refused(ref, f) }
+	case action.EventWorkspaceCreate:
+		in.refusal = func(ref string, f *failure.Failure) any {
+			return action.WorkspaceNotCreated(ref, action.MotivoDesconhecido, f)
+		}
+	case action.EventMirrorSync:
+		in.refusal = func(ref string, f *failure.Failure) any {
+			return action.MirrorSyncResult{Ref: ref, Erro: f.Error(), Failure: f}
+		}
 	case action.EventAction:
 		in.refusal = func(ref string, f *failure.Failure) any { return action.ActionFailed(ref, f) }
 	default:
@@ -53,6 +61,8 @@ func (s *session) dispatch(l link, msg channel.Message) {
 		s.receiveCancel(msg)
 	case msg.Event == action.EventAction && l.granted.Has(action.ExtAction):
 		s.receiveTyped(l, in)
+	case msg.Event == action.EventMirrorSync:
+		s.receiveMirror(l, in)
 	case msg.Event == action.EventFsListDir:
 		s.receiveList(l, msg)
 	case msg.Event == action.EventFsHomeDir:

@@ -22,6 +22,7 @@ import (
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/workspace"
+	"brabo.dev/runner/workspace/git"
 )
 
 // Project is one project that this machine serves.
@@ -69,6 +70,8 @@ type Options struct {
 	Commands   Commands
 	Containers Containers // the zero value knows none
 	Terminals  Terminals  // the zero value opens none
+	// Git runs git for typed actions, clones and mirrors; nil: there is none. Its Env is made for each action.
+	Git *git.Git
 	// Attempts bounds the attempts to connect in a minute, all projects together (connect.attempts); zero: no bound.
 	Attempts   int
 	BackoffMax time.Duration
@@ -89,7 +92,7 @@ type Machine struct {
 	// commands bounds what runs on the processors; containers has places of its own, since a pull takes none of
 	// those (settings.md: commands.parallel), and keeps the order of a project's container actions.
 	commands, containers *pool
-	browses              *pool
+	browses, mirrors     *pool
 	engines              *engines
 	suspends             suspends
 	attempts             *rate.Limiter
@@ -116,9 +119,9 @@ func New(o Options) *Machine {
 	m := &Machine{
 		o: o, began: time.Now(), ready: make(chan struct{}), sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
-		browses: newPool(browseParallel, browseQueue),
+		browses: newPool(browseParallel, browseQueue), mirrors: newPool(mirrorParallel, mirrorQueue),
 	}
-	m.containers.oneEach = true
+	m.containers.oneEach, m.mirrors.oneEach = true, true
 	m.attempts = rate.NewLimiter(rate.Inf, 0)
 	if o.Attempts > 0 {
 		// A quarter of a minute's attempts may come at once: a daemon with a few projects starts without waiting.
@@ -148,6 +151,7 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 	m.commands.wait()
 	m.containers.wait()
 	m.browses.wait()
+	m.mirrors.wait()
 	return errors.Join(err, m.engines.close())
 }
 

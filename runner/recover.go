@@ -135,6 +135,9 @@ func (s *session) resume(u journal.Unfinished) {
 		if fail = bad; fail == nil {
 			fail = s.acceptContainer(nil, c, in)
 		}
+	case u.Key.Event == action.EventMirrorSync, u.Key.Event == action.EventWorkspaceCreate:
+		// A destination is granted for one connection, and who asked for a folder has stopped waiting.
+		fail = failure.New(failure.Interrupted, "action "+u.Key.Ref).Because("the daemon ended before it began, and what it was allowed with ended too")
 	default:
 		fail = failure.New(failure.UnknownEvent, "event "+u.Key.Event)
 	}

@@ -23,6 +23,8 @@ type session struct {
 	joined  bool // at least once
 	// left are actions that an earlier daemon received and did not begin.
 	left []journal.Unfinished
+	// mirror remembers the last round; the pool lets one round of a project run at a time.
+	mirror *workspace.Mirror
 	// work is the lifetime of actions: it outlives connections, and the wish to stop by the grace of the drain.
 	work    context.Context
 	abandon context.CancelFunc

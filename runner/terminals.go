@@ -30,14 +30,6 @@ func (t Terminals) working(log *slog.Logger) Terminals {
 	return t
 }
 
-// capabilities are what a join declares (protocol.md 3.4).
-func (m *Machine) capabilities() []string {
-	if m.o.Terminals.Max == 0 {
-		return []string{action.CapabilityExec}
-	}
-	return []string{action.CapabilityExec, action.CapabilityPTY}
-}
-
 func (s *session) isDraining() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

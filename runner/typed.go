@@ -10,6 +10,7 @@ import (
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/policy"
 	"brabo.dev/runner/workspace"
+	"brabo.dev/runner/workspace/git"
 )
 
 // receiveTyped takes a typed action (protocol.md section 12, action).
@@ -87,5 +88,25 @@ func (s *session) typed(ctx context.Context, t action.Typed, p plan) (any, error
 		}
 		return action.WriteFileResult{Path: done.Path, Bytes: done.Bytes, SHA256: done.SHA256, Created: done.Created}, nil
 	}
-	return nil, failure.New(failure.UnknownActionType, "action "+t.Ref)
+	if s.m.o.Git == nil {
+		return nil, failure.New(failure.GitMissing, "git")
+	}
+	g := *s.m.o.Git
+	g.Env = p.env
+	at := git.Place{Cwd: p.dir, Roots: []string{s.folder.Path}}
+	switch {
+	case t.Commit != nil:
+		done, err := g.Commit(ctx, at, git.Commit{
+			Message: t.Commit.Message, Paths: t.Commit.Paths, AuthorName: t.Commit.AuthorName, AuthorEmail: t.Commit.AuthorEmail,
+		})
+		return action.GitCommitResult{Commit: done.Commit, Branch: done.Branch, Files: done.Files}, err
+	case t.Branch != nil:
+		done, err := g.CreateBranch(ctx, at, git.Branch{Name: t.Branch.Name, From: t.Branch.From})
+		return action.GitBranchCreateResult{Branch: done.Branch, Commit: done.Commit}, err
+	default:
+		done, err := g.Push(ctx, at, git.Push{
+			Remote: t.Push.Remote, Branch: t.Push.Branch, SetUpstream: t.Push.SetUpstream, Credential: git.CredentialOf(t.Env),
+		})
+		return action.GitPushResult{Remote: done.Remote, Branch: done.Branch, Commit: done.Commit}, err
+	}
 }

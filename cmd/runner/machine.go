@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 
 	"brabo.dev/runner/channel"
@@ -18,6 +19,7 @@ import (
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/settings"
 	"brabo.dev/runner/workspace"
+	"brabo.dev/runner/workspace/git"
 )
 
 // host is what a daemon needs to know about the machine and the server, before it knows its projects.
@@ -76,6 +78,7 @@ func (h host) options() (runner.Options, error) {
 		Containers: runner.Containers{
 			Discover: h.discover, User: h.settings.Container.User, Drift: h.settings.Container.Drift, Pull: h.settings.Container.Pull,
 		},
+		Git:        h.git(),
 		Attempts:   h.attempts(),
 		BackoffMax: h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
 		Log: h.log,
@@ -88,6 +91,15 @@ func (h host) options() (runner.Options, error) {
 		o.Commands.Umask = &umask
 	}
 	return o, nil
+}
+
+// git is how git runs for typed actions, clones and mirrors; its environment is made for each.
+func (h host) git() *git.Git {
+	g := &git.Git{Protocols: h.settings.Git.Protocols, Hooks: h.settings.Git.Hooks == "run"}
+	if binary, err := os.Executable(); err == nil { // without it no credential is handed over, and git says so
+		g.Helper = []string{binary, gitCredentialName}
+	}
+	return g
 }
 
 // attempts is the bound on attempts to connect. It is there for the limit of a server that serves many people; one on

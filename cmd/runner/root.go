@@ -108,6 +108,7 @@ func newRootCommand() *cobra.Command {
 		newStatusCommand(),
 		newHistoryCommand(), newDoctorCommand(),
 		newVersionCommand(),
+		newGitCredentialCommand(),
 		newCompletionCommand(),
 	)
 	root.AddCommand(

@@ -23,7 +23,7 @@ const (
 
 // Known lists the extensions that work in this version, in the order in which they are declared.
 func Known() []Extension {
-	return []Extension{ExtAck, ExtDeadline, ExtDecision, ExtCancel, ExtOutput, ExtProgress, ExtPtyClosed}
+	return []Extension{ExtAck, ExtDeadline, ExtDecision, ExtCancel, ExtOutput, ExtProgress, ExtPtyClosed, ExtAction}
 }
 
 // Extensions are the granted ones. The zero value is a server without any.

@@ -21,8 +21,10 @@ const (
 
 // Capabilities that a runner declares (protocol.md 3.4).
 const (
-	CapabilityExec = "exec"
-	CapabilityPTY  = "pty" // terminals
+	CapabilityExec      = "exec"
+	CapabilityPTY       = "pty" // terminals
+	CapabilityMirror    = "espelho"
+	CapabilityWorkspace = "workspace" // project folders below a base
 )
 
 // PtyOpen asks for a terminal.

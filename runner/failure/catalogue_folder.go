@@ -22,9 +22,13 @@ const (
 	MirrorNotAllowed Name = "mirror_not_allowed"
 	MirrorFailed     Name = "mirror_failed"
 	MirrorIncomplete Name = "mirror_incomplete"
+	MirrorNotGranted Name = "mirror_not_granted"
 )
 
 var folderArea = map[Name]texts{
+	MirrorNotGranted: {
+		`the destination is not the one that the server granted when this connection was joined`,
+		`a changed destination takes effect at the next join`},
 	PathInvalid: {
 		"the path is not absolute, or holds a NUL character or a `..` component",
 		`send a plain absolute path`},
