@@ -7,6 +7,7 @@ var variables = []row{
 	{"RUNNER_…", "a setting: its name in upper case, with underscores for dots"},
 	{"RUNNER_HUB_URL", "the hub that `propose`, `pending`, `mcp` and their like ask"},
 	{"RUNNER_AGENT_TOKEN", "the token that they ask with"},
+	{"RUNNER_COMMAND_ID", "set for each command and terminal: by it the daemon knows what belongs to which"},
 	{"BRABO_API_URL", "the server's API, as the existing client has it"},
 	{"BRABO_ACCOUNT_TOKEN", "a project token; it reaches no command"},
 	{"BRABO_GIT_USERNAME", "with an action: the name for a git host"},

@@ -148,7 +148,8 @@ func TestEveryVariableThatIsReadStandsInTheReference(t *testing.T) {
 		for _, s := range literals(f) {
 			if ours.MatchString(s) {
 				read[s] = true
-				if !known[s] {
+				// exec also names those that it keeps from commands, whoever reads them.
+				if !known[s] && !strings.HasSuffix(path, filepath.Join("exec", "names.go")) {
 					t.Errorf("%s names the variable %s, which has no row", path, s)
 				}
 			}
