@@ -70,7 +70,7 @@ func newRuledHub(t *testing.T) *ruledHub {
 }
 
 // permissions writes the file of the project "p"; none for an empty text.
-func (h *ruledHub) permissions(t *testing.T, text string) {
+func (h *ruledHub) permissions(t testing.TB, text string) {
 	t.Helper()
 	file := filepath.Join(h.root, policy.FileName)
 	err := os.WriteFile(file, []byte(text), 0o600)
@@ -83,7 +83,7 @@ func (h *ruledHub) permissions(t *testing.T, text string) {
 }
 
 // serveHub completes a configuration and serves it.
-func serveHub(t *testing.T, c Config) *testHub {
+func serveHub(t testing.TB, c Config) *testHub {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {

@@ -87,11 +87,15 @@ type judge struct {
 	d    described
 	h    *ruledHub
 	seen map[string]bool // operations whose success was seen
+	read map[string]*jsonschema.Resolved
 }
 
 // schema gives the resolved form of a schema of the description.
 func (j *judge) schema(t *testing.T, raw json.RawMessage) *jsonschema.Resolved {
 	t.Helper()
+	if known := j.read[string(raw)]; known != nil {
+		return known
+	}
 	defs, err := json.Marshal(j.d.Components.Schemas)
 	if err != nil {
 		t.Fatal(err)
@@ -106,6 +110,7 @@ func (j *judge) schema(t *testing.T, raw json.RawMessage) *jsonschema.Resolved {
 	if err != nil {
 		t.Fatal(err)
 	}
+	j.read[string(raw)] = resolved
 	return resolved
 }
 
@@ -179,7 +184,7 @@ func (j *judge) call(t *testing.T, token, method, path, body string, want int, a
 }
 
 func TestAnswersAreAsDescribed(t *testing.T) {
-	j := &judge{readDescription(t), newRuledHub(t), map[string]bool{}}
+	j := &judge{readDescription(t), newRuledHub(t), map[string]bool{}, map[string]*jsonschema.Resolved{}}
 	const person, agent = personToken, agentToken
 	h, id := j.h, func(a map[string]any) string { return a["id"].(string) }
 	h.c.ProjectsBase = filepath.Dir(h.root)

@@ -23,7 +23,7 @@ type testRunner struct {
 }
 
 // tryJoin connects with a fresh ticket and joins.
-func (h *testHub) tryJoin(t *testing.T, topic string, params any) (*testRunner, error) {
+func (h *testHub) tryJoin(t testing.TB, topic string, params any) (*testRunner, error) {
 	t.Helper()
 	ticket, _ := h.tickets.issue("p", "token", time.Now())
 	conn, err := (&channel.Dialer{}).Dial(context.Background(), h.url+"/runner/websocket?ticket="+ticket+"&vsn=2.0.0")
@@ -35,7 +35,7 @@ func (h *testHub) tryJoin(t *testing.T, topic string, params any) (*testRunner, 
 	return &testRunner{conn, ch, reply}, err
 }
 
-func (h *testHub) runner(t *testing.T, extensions ...action.Extension) *testRunner {
+func (h *testHub) runner(t testing.TB, extensions ...action.Extension) *testRunner {
 	t.Helper()
 	r, err := h.tryJoin(t, "terminal:p", action.NewJoin([]string{"exec"}, extensions))
 	if err != nil {
