@@ -172,6 +172,7 @@ func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]
 	return r.Content[0].(*sdk.TextContent).Text, r.IsError
 }
 
+// TestMCPClientGetsAHandThatAsksFirst needs git. The client is the protocol's own SDK, the daemon a real one.
 func TestMCPClientGetsAHandThatAsksFirst(t *testing.T) {
 	home, root, url := ownHub(t)
 	out := wants(t, home, 0, `token`, "agent", "add", "coder", "--project", "p")
@@ -221,6 +222,29 @@ func TestMCPClientGetsAHandThatAsksFirst(t *testing.T) {
 	}
 	if text, failed := call(t, s, "action_status", map[string]any{"id": id}); !failed || text != "[denied: use go build]" {
 		t.Errorf("%v %q", failed, text)
+	}
+	// Typed actions run without a shell; rules approve them by their type.
+	for _, kind := range []string{"write_file", "git_commit"} {
+		wants(t, home, 0, kind+` +auto_approve`, "autonomy", "auto_approve", "--agent", "coder", "--type", kind, "--project", "p")
+	}
+	if out, err := exec.Command("git", "init", "-q", "-b", "main", root).CombinedOutput(); err != nil {
+		t.Fatalf("needs git: %s", out)
+	}
+	identity := "[user]\n\tname = Coder\n\temail = coder@example.com\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(identity), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, failed := call(t, s, "write_file", map[string]any{"path": "src/new.txt", "content": "written\n"}); failed || text != "[done]" {
+		t.Errorf("%v %q", failed, text)
+	}
+	if raw, err := os.ReadFile(filepath.Join(root, "src", "new.txt")); err != nil || string(raw) != "written\n" {
+		t.Errorf("%q %v", raw, err)
+	}
+	if text, failed := call(t, s, "git_commit", map[string]any{"message": "Add it", "paths": []string{"src/new.txt"}}); failed || text != "[done]" {
+		t.Errorf("%v %q", failed, text)
+	}
+	if out, err := exec.Command("git", "-C", root, "log", "--format=%s by %an").CombinedOutput(); err != nil || string(out) != "Add it by Coder\n" {
+		t.Errorf("%s %v", out, err)
 	}
 	tools, err := s.ListTools(t.Context(), nil)
 	if err != nil || len(tools.Tools) != 9 {

@@ -60,7 +60,7 @@ func Declared(params json.RawMessage) (capabilities []string, extensions Extensi
 	}
 	for _, name := range join.Capacidades {
 		if len(name) > len(extPrefix) && name[:len(extPrefix)] == extPrefix {
-			if x := Extension(name[len(extPrefix):]); (x == ExtAction || slices.Contains(Known(), x)) && !extensions.Has(x) {
+			if x := Extension(name[len(extPrefix):]); slices.Contains(Known(), x) && !extensions.Has(x) {
 				extensions = append(extensions, x)
 			}
 			continue
