@@ -152,8 +152,10 @@ func (a *analysis) unknownTexts(s *segment, i, depth int) {
 	}
 }
 
-// input is a text that is handed to shells, and the weight of what is found in it.
+// input is a text that is handed to shells, as the word that stands there or as its text, and the weight of what is
+// found in it.
 type input struct {
+	word   *word
 	text   string
 	weight uint8
 }
@@ -166,14 +168,23 @@ func (a *analysis) input(s *segment, depth int) {
 		words = append([]*word{s.stdin}, words...)
 	}
 	for _, w := range words {
-		text, _ := programOf(w, "${x}")
-		in := input{text, a.weight}
-		if least, read := a.inputs[in]; read && least <= depth {
+		if a.wasRead(input{word: w, weight: a.weight}, depth) {
 			continue
 		}
-		a.inputs[in] = depth
-		a.visible(s, w, tail{privilege: true}, depth)
+		text, _ := programOf(w, "${x}")
+		if !a.wasRead(input{text: text, weight: a.weight}, depth) {
+			a.visible(s, w, tail{privilege: true}, depth)
+		}
 	}
+}
+
+// wasRead says whether an input was read before, no deeper than now, and notes it.
+func (a *analysis) wasRead(in input, depth int) bool {
+	if least, read := a.inputs[in]; read && least <= depth {
+		return true
+	}
+	a.inputs[in] = depth
+	return false
 }
 
 // specialFile: in /dev or /proc, where a file's content is somebody else's.
