@@ -25,6 +25,11 @@ type Command struct {
 	SpoolName   string // a plain file name
 	SpoolLimit  int64  // bytes of that file (output.spool); 0: no file
 
+	// Mark is put into the environment of all that the command starts, so that EndMarked of a later daemon finds it even if
+	// this one is killed before it notes what Started tells. Letters and digits, another for each command; "": a random
+	// one. On Linux alone
+	Mark string
+
 	Umask   *int                           // of the command; nil: this process's. Not on Windows
 	Observe func(chunk []byte)             // called with every chunk as it arrives, by one goroutine; the chunk is only lent
 	Started func(pid int, identity string) // called once the shell runs, with what EndLeftovers wants to know

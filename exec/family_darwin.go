@@ -10,7 +10,7 @@ import (
 // kin is empty: what leaves the group can't be found here.
 type kin struct{}
 
-func newKin() kin { return kin{} }
+func newKin(string) kin { return kin{} }
 
 func (f *family) environment(env []string) []string { return env }
 

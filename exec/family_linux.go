@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"crypto/rand"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +21,9 @@ type kin struct {
 	ended    map[int]struct{} // processes that outlived the shell and were signalled, by pid
 }
 
-func newKin() kin { return kin{mark: rand.Text(), ended: make(map[int]struct{})} }
+func newKin(mark string) kin {
+	return kin{mark: cmp.Or(mark, rand.Text()), ended: make(map[int]struct{})}
+}
 
 func (f *family) environment(env []string) []string { return append(env, markName+"="+f.mark) }
 

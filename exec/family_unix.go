@@ -36,12 +36,12 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 		Env:   commandEnv(c.Env, c.Dir),
 		Files: []*os.File{null, out, out},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
-	})
+	}, c.Mark)
 }
 
-// startFamily starts the shell of a family. attr has to put it into a session of its own.
-func startFamily(path string, argv []string, attr *os.ProcAttr) (*family, error) {
-	f := &family{kin: newKin()}
+// startFamily starts the shell of a family. attr has to put it into a session of its own; mark is as in Command.
+func startFamily(path string, argv []string, attr *os.ProcAttr, mark string) (*family, error) {
+	f := &family{kin: newKin(mark)}
 	attr.Env = f.environment(attr.Env)
 	err := f.born(func() (err error) {
 		f.proc, err = os.StartProcess(path, argv, attr)

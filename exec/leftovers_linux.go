@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -43,12 +44,27 @@ func EndLeftovers(ctx context.Context, pid int, identity string) (ended int, err
 	if err != nil || l.boot != bootID() {
 		return 0, err
 	}
+	return l.end(ctx)
+}
+
+// EndMarked is EndLeftovers for a command of which no more is known than its mark, see Command.Mark. Processes that
+// took the mark out of their environment are not found.
+func EndMarked(ctx context.Context, mark string) (ended int, err error) {
+	if mark == "" {
+		return 0, errors.New("an empty mark is nobody's")
+	}
+	return leftover{mark: mark}.end(ctx)
+}
+
+// end ends what is left.
+func (l leftover) end(ctx context.Context) (ended int, err error) {
 	seen := map[int]bool{}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for signal, begun := unix.SIGTERM, time.Now(); ; {
-		left := l.processes()
-		if len(left) == 0 {
+		left, blank := l.processes()
+		// One that is just becoming another program shows no environment for a moment, and may be the command's.
+		if len(left) == 0 && (!blank || time.Since(begun) > execTime) {
 			return len(seen), nil
 		}
 		for _, p := range left {
@@ -88,11 +104,10 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// processes lists what of the command still runs.
-func (l leftover) processes() []process {
+// processes lists what of the command still runs, and tells whether there is a process of which it can't be said yet.
+func (l leftover) processes() (found []process, blank bool) {
 	shell, alive := readProcess(l.shell)
 	reused := alive && shell.start != l.start
-	var found []process
 	entries, _ := os.ReadDir("/proc") // without /proc nothing can be told, and nothing is ended
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
@@ -103,15 +118,18 @@ func (l leftover) processes() []process {
 		if !ok || p.zombie || p.start < l.start {
 			continue
 		}
-		if p.session == l.shell && !reused || l.marks(pid) {
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		switch {
+		case l.shell != 0 && p.session == l.shell && !reused || err == nil && l.marks(environ):
 			found = append(found, p)
+		case err == nil && len(environ) == 0:
+			blank = true
 		}
 	}
-	return found
+	return found, blank
 }
 
-// marks reports whether a process carries the command's mark.
-func (l leftover) marks(pid int) bool {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+markName+"="+l.mark+"\x00"))
+// marks reports whether an environment carries the command's mark.
+func (l leftover) marks(environ []byte) bool {
+	return bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+markName+"="+l.mark+"\x00"))
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	osexec "os/exec"
@@ -11,6 +12,9 @@ import (
 	"testing"
 	"time"
 )
+
+// doomedMark names the mark of what a doomed daemon runs.
+const doomedMark = "EXEC_TEST_MARK"
 
 // doomedDaemon is a daemon that runs text until it is killed: what TestMain makes of the test binary for killDaemon.
 func doomedDaemon(text string) {
@@ -21,6 +25,7 @@ func doomedDaemon(text string) {
 	}
 	Run(context.Background(), Command{
 		Text: text, Shell: shell, Dir: os.TempDir(), Env: os.Environ(), ResultLimit: 1000,
+		Mark:    os.Getenv(doomedMark),
 		Observe: func(chunk []byte) { os.Stdout.Write(chunk) },
 		Started: func(pid int, identity string) { fmt.Println("started", pid, identity) },
 	})
@@ -41,7 +46,7 @@ func killDaemon(t *testing.T, text string, want int) (shell int, identity string
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	for len(pids) < want && lines.Scan() {
+	for (len(pids) < want || identity == "") && lines.Scan() {
 		var pid int
 		if _, err := fmt.Sscanf(lines.Text(), "started %d %s", &shell, &identity); err == nil {
 			continue
@@ -120,5 +125,25 @@ func TestStrangersAreNotEnded(t *testing.T) {
 	}
 	if !runs(pid) {
 		t.Error("a stranger was ended")
+	}
+}
+
+func TestEndMarkedFindsWhatNobodyNoted(t *testing.T) {
+	t.Setenv(doomedMark, "m"+rand.Text())
+	shell, _, pids := killDaemon(t, `echo pid $$; setsid sh -c 'echo pid $$; exec sleep 300' & wait`, 2)
+	if _, err := EndMarked(t.Context(), ""); err == nil {
+		t.Error("an empty mark was taken")
+	}
+	if n, err := EndMarked(t.Context(), "another"); n != 0 || err != nil {
+		t.Errorf("%d of another mark, %v", n, err)
+	}
+	n, err := EndMarked(t.Context(), os.Getenv(doomedMark))
+	if n < 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	for _, pid := range append(pids, shell) {
+		if runs(pid) {
+			t.Errorf("%d still runs", pid)
+		}
 	}
 }

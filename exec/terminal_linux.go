@@ -39,8 +39,10 @@ func (f *family) noteBirth() {
 
 // members lists the living processes of the shell's session, and those that left it with the mark.
 func (f *family) members() []int {
+	// One that shows no environment at the moment is seen at the next look, if it is of ours.
+	living, _ := leftover{shell: f.proc.Pid, start: f.birth, mark: f.mark}.processes()
 	var pids []int
-	for _, p := range (leftover{shell: f.proc.Pid, start: f.birth, mark: f.mark}).processes() {
+	for _, p := range living {
 		pids = append(pids, p.pid)
 	}
 	return pids

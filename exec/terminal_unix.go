@@ -74,7 +74,7 @@ func openConsole(o *TerminalOptions) (*console, *family, error) {
 		Env:   commandEnv(o.Env, o.Dir),
 		Files: []*os.File{slave, slave, slave},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: true},
-	})
+	}, "")
 	if err != nil {
 		c.close()
 		return nil, nil, err

@@ -54,6 +54,7 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 		ResultLimit: c.ResultLimit - action.NoticeRoom,
 		SpoolDir:    c.SpoolDir, SpoolName: spoolName(s.project.ID, e.Ref), SpoolLimit: c.SpoolLimit,
 		Umask:   c.Umask,
+		Mark:    markOf(s.key(in)),
 		Observe: func(chunk []byte) { _, _ = shown.Write(chunk) }, // never fails
 		Started: func(pid int, identity string) {
 			s.began(in, journal.Process{PID: pid, Group: pid, Identity: identity})

@@ -2,6 +2,10 @@ package runner
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
 	"time"
 
 	"brabo.dev/runner/exec"
@@ -92,11 +96,14 @@ func (m *Machine) endLeft(ctx context.Context, u journal.Unfinished) {
 	case u.Process.PID != 0:
 		ended, err = exec.EndLeftovers(ctx, u.Process.PID, u.Process.Identity)
 	case u.Key.Event == action.EventExec:
-		// The daemon ended between the start and the note about it; in the project's container it can still be found.
+		// The daemon ended between the start and the note about it: it is found by its mark, or in the project's container.
+		ended, err = exec.EndMarked(ctx, markOf(u.Key))
 		engine, state, found, lost := m.engines.running(ctx, u.Key.Project)
-		if err = lost; found {
-			ended, err = engine.EndCommands(ctx, state.Name)
+		if found {
+			inside, failed := engine.EndCommands(ctx, state.Name)
+			ended, lost = ended+inside, failed
 		}
+		err = errors.Join(err, lost)
 	}
 	if err != nil {
 		log.Warn("processes of an earlier daemon may still run", "error", err)
@@ -104,6 +111,12 @@ func (m *Machine) endLeft(ctx context.Context, u journal.Unfinished) {
 	if ended > 0 {
 		log.Info("ended processes of an earlier daemon", "processes", ended)
 	}
+}
+
+// markOf is the mark of a command's processes, which a later daemon can make again.
+func markOf(k journal.Key) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{k.Server, k.Project, k.Event, k.Ref}, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // resume queues an action that an earlier daemon received and did not begin.

@@ -47,7 +47,7 @@ func (e *engine) open(t testing.TB, ref string) *tab {
 func (w *tab) opened(t testing.TB) *tab {
 	t.Helper()
 	w.hear(t, action.EventPtyOpened)
-	w.sees(t, "$ ")
+	w.prompts(t)
 	return w
 }
 
@@ -61,6 +61,14 @@ func (w *tab) types(t testing.TB, text string) {
 func (w *tab) hear(t testing.TB, event string) json.RawMessage {
 	t.Helper()
 	return w.until(t, event, func(msg channel.Message) bool { return msg.Event == event })
+}
+
+// prompts waits for the shell's prompt, which says who its user is: in a rootless engine's container that is root.
+func (w *tab) prompts(t testing.TB) {
+	t.Helper()
+	w.until(t, "a prompt", func(channel.Message) bool {
+		return strings.Contains(w.out.String(), "$ ") || strings.Contains(w.out.String(), "# ")
+	})
 }
 
 // sees waits until the terminal's output holds text.
