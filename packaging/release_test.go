@@ -44,7 +44,8 @@ func TestTwoBuildsAreTheSameToTheByte(t *testing.T) {
 	}
 }
 
-// copyTree copies the sources, without what no build reads, and with other modes and times.
+// copyTree copies the tree with other modes and times. Its repository, where there is one, comes along with all that it
+// knows: the commit is stamped into what is built, and whether the tree differs from it.
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -56,19 +57,24 @@ func copyTree(t *testing.T, from, to string) {
 			return err
 		}
 		if d.IsDir() {
-			if d.Name() == ".git" || d.Name() == "node_modules" || d.Name() == "testdata" {
+			if d.Name() == "node_modules" {
 				return filepath.SkipDir
 			}
 			return os.MkdirAll(filepath.Join(to, rel), 0o700)
 		}
-		if !d.Type().IsRegular() || strings.HasSuffix(path, "_test.go") {
+		if !d.Type().IsRegular() {
 			return nil
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		// Who may run a file is what the repository knows of its mode.
+		return os.WriteFile(filepath.Join(to, rel), data, 0o600|info.Mode().Perm()&0o100)
 	})
 	if err != nil {
 		t.Fatal(err)
