@@ -141,9 +141,9 @@ func (ch *ServerChannel) run(h Handler) {
 				ch.guard(func() { h.Handle(ch.ctx, m) })
 			}
 		case <-ch.ctx.Done():
-			ch.finish(context.Cause(ch.socket.ctx)) // unless Close or a new join did it
 		}
 	}
+	ch.finish(context.Cause(ch.socket.ctx)) // unless Close, a leave or a new join did it
 	ch.mu.Lock()
 	err := ch.err
 	ch.mu.Unlock()

@@ -198,12 +198,12 @@ func (s *Socket) finish(end *EndError, code int, grace time.Duration) bool {
 		return false
 	}
 	s.end, s.closeCode = end, code
+	s.cancel(end) // first: whoever sees the end must find its reason
 	if ws := s.ws; ws != nil {
 		s.guard = time.AfterFunc(grace, func() { ws.Close() })
 		_ = ws.SetReadDeadline(time.Now()) // wakes the reader; nothing more is taken
 	}
 	s.mu.Unlock()
-	s.cancel(end)
 	s.out.close(code == 0 || end.Reason == EndSlowReader)
 	return true
 }

@@ -120,8 +120,7 @@ func TestStatusKeepsABrokenProjectForAsLongAsItIsListed(t *testing.T) {
 	}
 	lists <- nil
 	await(t, m, "an end of it", func(s control.Status) bool { return len(s.Projects) == 0 && len(s.Health) == 0 })
-	cancel()
-	await(t, m, "the stop", func(s control.Status) bool { return s.Stopping })
+	cancel() // with no session left the stop is over before anyone could see it
 	failuretest.Produced(t, <-done, failure.RootNotFolder)
 }
 
