@@ -117,7 +117,7 @@ func (s *session) receive(l link, in incoming, decoded *failure.Failure, accept 
 		s.log.Warn("ignored: there is no ref to answer to", "failure", decoded)
 		return
 	}
-	if in.again && s.stopping() {
+	if in.again && s.isDraining() {
 		s.log.Info("left for the next start: this daemon stops", "ref", in.ref)
 		return
 	}

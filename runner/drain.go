@@ -91,12 +91,6 @@ func (s *session) drain() {
 	<-s.idle
 }
 
-func (s *session) stopping() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.draining
-}
-
 func (s *session) snapshot() []*job {
 	s.mu.Lock()
 	defer s.mu.Unlock()

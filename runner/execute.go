@@ -61,6 +61,9 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 		},
 	})
 	shown.close()
+	if r.Spool != "" {
+		s.m.trimSpool()
+	}
 	if r.SpoolFailure != nil {
 		s.log.Warn("the full output was not kept", "ref", e.Ref, "failure", r.SpoolFailure)
 	}

@@ -1,9 +1,6 @@
 package runner
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
@@ -47,10 +44,4 @@ func (s *session) place(cwd string, env map[string]string) (plan, *failure.Failu
 	}
 	p.env = made
 	return p, nil
-}
-
-// spoolName names the file for an action's full output: refs are the server's own words and no file names.
-func spoolName(project, ref string) string {
-	sum := sha256.Sum256([]byte(project + "\x00" + ref))
-	return hex.EncodeToString(sum[:16]) + ".out"
 }

@@ -51,6 +51,7 @@ type Commands struct {
 	ResultLimit      int    // bytes in a result
 	SpoolDir         string // where full outputs are kept; empty: nowhere
 	SpoolLimit       int64
+	SpoolTotal       int64    // bytes of all full outputs together; the oldest go first
 	Inherited        []string // the daemon's own environment
 }
 
@@ -101,6 +102,8 @@ type Machine struct {
 	began                time.Time // what its clock counts from
 	ready                chan struct{}
 
+	trimming sync.Mutex // one look at the full outputs at a time
+
 	mu       sync.Mutex // guards what follows
 	ended    Ended
 	sessions map[string]*session // by project; those that ended with an error stay, for Status
@@ -135,6 +138,7 @@ func New(o Options) *Machine {
 // the grace, ends the rest, delivers what there is to deliver, and leaves. A project that can't be served disturbs no
 // other; Run's error names each. It is nil after an orderly end. Run is called once.
 func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
+	m.trimSpool() // the bound may be a lower one than that of the daemon before
 	left, err := m.recover(ctx)
 	if err != nil {
 		return err

@@ -132,7 +132,9 @@ func (m *Machine) Status() control.Status {
 	}
 	now := time.Now()
 	for _, each := range sessions {
-		s.Projects = append(s.Projects, each.status())
+		p := each.status()
+		p.Terminals = each.openTerminals()
+		s.Projects = append(s.Projects, p)
 		if f := each.stuckFailure(now); f != nil {
 			s.Health = append(s.Health, control.Item{Severity: control.Error, Failure: f})
 		}

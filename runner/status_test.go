@@ -124,6 +124,28 @@ func TestStatusKeepsABrokenProjectForAsLongAsItIsListed(t *testing.T) {
 	failuretest.Produced(t, <-done, failure.RootNotFolder)
 }
 
+func TestStatusTellsThatTheDaemonStopsWhileAnActionMayStillFinish(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	d := startDaemon(t, e)
+	e.joined(t)
+	e.exec(t, "last", "while [ ! -e go ]; do sleep 0.01; done", "")
+	await(t, d.m, "that it runs", func(s control.Status) bool { return len(project(s).Running) == 1 })
+	d.stop()
+	s := await(t, d.m, "the stop", func(s control.Status) bool { return s.Stopping })
+	if p := project(s); len(p.Running) != 1 || p.Running[0].Ref != "last" {
+		t.Errorf("%+v", p)
+	}
+	if err := os.WriteFile(filepath.Join(d.root, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.wait(t); err != nil {
+		t.Error(err)
+	}
+	if ended := d.m.Ended(); ended != (Ended{Finished: 1}) {
+		t.Errorf("%+v", ended)
+	}
+}
+
 func TestHomeAsRootIsALastingHealthItem(t *testing.T) {
 	e := newEngine(t)
 	d := startDaemon(t, e, func(o *Options) {

@@ -119,6 +119,25 @@ func (ts *terminals) start(open action.PtyOpen) *failure.Failure {
 	return nil
 }
 
+// count is how many there are, those that are ending included.
+func (ts *terminals) count() int {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return ts.running
+}
+
+// openTerminals counts those of the present connection. The session's mutex is not held meanwhile: a terminal that opens
+// asks for it while it holds that of all terminals.
+func (s *session) openTerminals() int {
+	s.mu.Lock()
+	l := s.live
+	s.mu.Unlock()
+	if l == nil || l.terminals == nil {
+		return 0
+	}
+	return l.terminals.count()
+}
+
 func (ts *terminals) find(ref string) *terminal {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

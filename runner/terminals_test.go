@@ -12,6 +12,7 @@ import (
 
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/failure/failuretest"
 )
@@ -127,6 +128,9 @@ func TestTerminalServesAPerson(t *testing.T) {
 	w := e.open(t, "one").opened(t)
 	w.types(t, "pwd; tty; echo $TERM; stty size\n")
 	w.sees(t, "\r\n24 80\r\n")
+	if n := project(d.m.Status()).Terminals; n != 1 {
+		t.Errorf("the status tells of %d terminals", n)
+	}
 	if out := w.out.String(); !strings.Contains(out, "\n"+d.root+"\r\n") || !strings.Contains(out, "\nxterm-256color\r\n") {
 		t.Errorf("%q", out)
 	}
@@ -143,6 +147,7 @@ func TestTerminalServesAPerson(t *testing.T) {
 	if err := json.Unmarshal(w.hear(t, action.EventPtyClosed), &closed); err != nil || closed.Signal != "SIGKILL" {
 		t.Errorf("%+v, %v", closed, err)
 	}
+	await(t, d.m, "no terminal", func(s control.Status) bool { return project(s).Terminals == 0 })
 	log := d.log.String()
 	for _, text := range []string{`"terminal opened"`, `"by":"ana"`, `"terminal closed"`, `"exit_code":3`, `"output_bytes":`} {
 		if !strings.Contains(log, text) {

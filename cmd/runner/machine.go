@@ -74,6 +74,7 @@ func (h host) options() (runner.Options, error) {
 			Shell: shell, Deadline: c.Deadline, GitDeadline: c.GitDeadline, Grace: c.Grace, Parallel: c.Parallel, Queue: c.Queue,
 			Environment: c.Environment, BareRepositories: c.BareRepositories, Inherited: h.sources.Environ,
 			ResultLimit: int(h.settings.Output.Result), SpoolDir: filepath.Join(folders.State, "output"), SpoolLimit: h.settings.Output.Spool,
+			SpoolTotal: h.settings.Output.SpoolTotal,
 		},
 		Containers: runner.Containers{
 			Discover: h.discover, User: h.settings.Container.User, Drift: h.settings.Container.Drift, Pull: h.settings.Container.Pull,
