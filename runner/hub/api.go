@@ -37,6 +37,8 @@ func (h *Hub) api() []route {
 		{"GET", "/runner/websocket", nil, plain(h.server.ServeHTTP)},
 		{"GET", "/openapi.json", nil, plain(getOpenAPI)},
 		{"GET", "/me", anyone, h.getMe},
+		{"POST", "/login-codes", person(policy.Viewer), h.postLoginCode},
+		{"POST", "/logout", person(policy.Viewer), h.postLogout},
 
 		{"POST", "/actions", anyone, h.postAction},
 		{"GET", "/actions", anyone, h.getActions},
@@ -73,6 +75,7 @@ func (h *Hub) api() []route {
 		{"PUT", "/git-credentials/{host}", person(policy.Owner), h.putGitCredential},
 		{"DELETE", "/git-credentials/{host}", person(policy.Owner), h.deleteGitCredential},
 		{"GET", "/daemons", person(policy.Viewer), h.getDaemons},
+		{"POST", "/daemons", person(policy.Owner), h.postDaemon},
 		{"DELETE", "/daemons/{id}", person(policy.Developer), h.deleteDaemon},
 		{"GET", "/containers", person(policy.Viewer), h.getContainers},
 	}

@@ -28,6 +28,7 @@ const (
 	eventAgent       = "agent.changed"
 	eventMember      = "member.changed"
 	eventDaemon      = "daemon.changed"
+	eventBrowser     = "browser.changed"
 	eventCredential  = "git_credential.changed"
 	eventRunner      = "runner.changed"
 	eventVerified    = "project.workspace_verified"

@@ -246,6 +246,10 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	j.call(t, agent, "GET", "/actions", "", 200)
 	j.call(t, person, "GET", "/events?since=0", "", 200)
 	j.call(t, person, "GET", "/daemons", "", 200)
+	j.call(t, person, "POST", "/daemons", `{"name":"laptop","key":"7rKQLZBgBYUW8W62SNPiNnhjKBn0wefax7JyU9mCeJc"}`, 201)
+	j.call(t, person, "POST", "/daemons", `{"name":"laptop","key":"short"}`, 400)
+	j.call(t, person, "POST", "/login-codes", "", 201)
+	j.call(t, person, "POST", "/logout", "", 204)
 	j.call(t, person, "DELETE", "/daemons/{id}", "", 204, "token")
 	<-r.conn.Done()
 	for _, r := range j.h.api() {

@@ -11,6 +11,7 @@ func (h *Hub) pages() []route {
 	shown := page.Handler()
 	return []route{
 		{"GET", "/{$}", nil, plain(h.signedIn(shown))},
+		{"GET", "/login", nil, plain(h.getLogin)},
 		{"GET", "/assets/", nil, plain(h.notForAgents(shown))},
 	}
 }

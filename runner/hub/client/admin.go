@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"crypto/ed25519"
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"time"
@@ -183,6 +185,29 @@ func (c *Client) Daemons(ctx context.Context) ([]Daemon, error) {
 		Daemons []Daemon `json:"daemons"`
 	}
 	return page.Daemons, c.get(ctx, "/daemons", nil, &page)
+}
+
+// PairDaemon lets the daemon with this public key in, in the name of who asks, an owner, and gives the id of its key and
+// the owner's. machine binds it to one machine; empty: to none. A key that is in already keeps its id.
+func (c *Client) PairDaemon(ctx context.Context, name, machine string, key ed25519.PublicKey) (id, owner string, err error) {
+	var made struct {
+		ID    string `json:"id"`
+		Owner string `json:"owner"`
+	}
+	err = c.do(ctx, http.MethodPost, "/daemons", map[string]string{
+		"name": name, "machine": machine, "key": base64.RawURLEncoding.EncodeToString(key),
+	}, &made)
+	return made.ID, made.Owner, err
+}
+
+// LoginLink makes a link that signs a browser in once, as who asks, until it expires. Whoever has it may use it.
+func (c *Client) LoginLink(ctx context.Context) (link string, expires time.Time, err error) {
+	var made struct {
+		Code    string    `json:"code"`
+		Expires time.Time `json:"expiresAt"`
+	}
+	err = c.do(ctx, http.MethodPost, "/login-codes", nil, &made)
+	return c.url + "/login?" + url.Values{"code": {made.Code}}.Encode(), made.Expires, err
 }
 
 // RevokeDaemon ends a pairing and drops its connections.

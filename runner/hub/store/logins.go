@@ -6,7 +6,10 @@ import (
 )
 
 // AddLoginCode keeps the Hash of a one-time code that logs a member in until it expires.
-func (t Tx) AddLoginCode(hash []byte, member string, expires time.Time) error {
+func (t Tx) AddLoginCode(hash []byte, member string, now, expires time.Time) error {
+	if _, err := t.exec("DELETE FROM login_code WHERE expires <= ?", micros(now)); err != nil {
+		return err
+	}
 	_, err := t.exec("INSERT INTO login_code (hash, member, expires) VALUES (?, ?, ?)", hash, member, micros(expires))
 	return err
 }

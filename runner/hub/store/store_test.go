@@ -227,7 +227,7 @@ func TestActionChangesOnlyFromTheStatusThatWasSeen(t *testing.T) {
 func TestLoginCodeIsUsedOnceAndInTime(t *testing.T) {
 	s := open(t, "")
 	update(t, s, func(tx Tx) error {
-		return errors.Join(tx.AddLoginCode(Hash("a"), "ana", noon.Add(time.Minute)), tx.AddLoginCode(Hash("b"), "ana", noon))
+		return errors.Join(tx.AddLoginCode(Hash("b"), "ana", noon.Add(-time.Minute), noon), tx.AddLoginCode(Hash("a"), "ana", noon.Add(-time.Minute), noon.Add(time.Minute)))
 	})
 	update(t, s, func(tx Tx) error {
 		if m, err := tx.UseLoginCode(Hash("a"), noon); m != "ana" || err != nil {
