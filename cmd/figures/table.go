@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+)
+
+// printTable writes one row a figure. Each ends with its verdict, in words that stand nowhere else in the output.
+func printTable(out io.Writer, rows []row) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "figure\tmeasured\tgoal\t")
+	for _, r := range rows {
+		measured := "nothing (" + r.why + ")"
+		if r.found {
+			measured = number(r.value) + " " + r.unit
+		}
+		bound, verdict := "at most ", "not met"
+		if r.atLeast {
+			bound = "at least "
+		}
+		if r.reached() {
+			verdict = "met"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s%s %s\t%s\n", r.text, measured, bound, number(r.goal), r.unit, verdict)
+	}
+	return w.Flush()
+}
+
+// number gives three digits that count.
+func number(v float64) string {
+	if v >= 100 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
