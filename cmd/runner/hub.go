@@ -37,18 +37,21 @@ type hubAddress struct {
 }
 
 func newHubCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Run the local control plane: proposals, rules, approvals and the event log",
 		Long: `hub is the server for one machine or a small team: agents propose actions to it, its rules or a person decide, and
 the daemons that are paired with it execute. It listens on hub.listen, on loopback unless hub.tls_cert and hub.tls_key are
 set, and keeps what it knows in the data folder.
 
-The first start makes an owner, whose token lies in the data folder, in hub/owner-token, readable by this user alone.
+The first start makes an owner, whose token lies in the data folder, in hub/owner-token, readable by this user alone. On a
+terminal it prints a link that signs a browser in at the page, once; ` + "`runner hub link`" + ` prints another.
 The first Ctrl-C or SIGTERM lets requests that are being answered finish; what is under way goes on at the next start.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runHub(cmd.Context(), cmd.ErrOrStderr()) },
 	}
+	cmd.AddCommand(newHubLinkCommand())
+	return cmd
 }
 
 func runHub(ctx context.Context, errOut io.Writer) error {
@@ -66,11 +69,14 @@ func runHub(ctx context.Context, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(serveHub(ctx, src.Folders(), values.Hub, folder, opened, log), opened.Close())
+	return errors.Join(serveHub(ctx, src.Folders(), values.Hub, folder, opened, log, watcher(errOut)), opened.Close())
 }
 
-// serveHub serves until ctx ends, and then lets go in order.
-func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub, folder string, opened *store.Store, log *slog.Logger) error {
+// hubOwner is the person whom the first start makes.
+const hubOwner = "owner"
+
+// serveHub serves until ctx ends, and then lets go in order. people watches, and is told a link to the page; nil: nobody.
+func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub, folder string, opened *store.Store, log *slog.Logger, people io.Writer) error {
 	listener, err := net.Listen("tcp", values.Listen)
 	if err != nil {
 		return failure.New(failure.HubNotListening, "hub.listen "+values.Listen).Wrap(err)
@@ -81,7 +87,7 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 		return err
 	}
 	h, err := hub.Open(hub.Config{
-		Store: opened, PersonToken: token, Person: "owner", Rate: values.Rate, MaxBody: values.Body,
+		Store: opened, PersonToken: token, Person: hubOwner, Rate: values.Rate, MaxBody: values.Body,
 		ActionDeadline: values.ActionDeadline, OutcomeDeadline: values.OutcomeDeadline, EventsKeep: values.EventsKeep,
 		Hosts: hubHosts(values, listener.Addr()), WorkspacesRoot: values.WorkspacesRoot, ProjectsBase: values.ProjectsBase,
 		Home: folders.Home, Ours: folders.Ours(), Log: log,
@@ -105,6 +111,9 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 	ready := make(chan struct{})
 	defer accompanyHub(ctx, ready, address, opened, log)()
 	err = announceHub(folder, address, values, log)
+	if err == nil && people != nil {
+		err = greet(people, h, address)
+	}
 	if err == nil {
 		close(ready)
 		select {

@@ -24,7 +24,7 @@ type hubProcess struct {
 	url, token string
 	stop       context.CancelFunc
 	done       chan error
-	log        bytes.Buffer // read it after the end only
+	log, said  bytes.Buffer // read them after the end only
 }
 
 func startHubCommand(t *testing.T, folder string, values settings.Hub) *hubProcess {
@@ -36,7 +36,7 @@ func startHubCommand(t *testing.T, folder string, values settings.Hub) *hubProce
 	ctx, stop := context.WithCancel(context.Background())
 	p := &hubProcess{stop: stop, done: make(chan error, 1)}
 	go func() {
-		err := serveHub(ctx, settings.Folders{Home: t.TempDir()}, values, folder, opened, slog.New(slog.NewTextHandler(&p.log, nil)))
+		err := serveHub(ctx, settings.Folders{Home: t.TempDir()}, values, folder, opened, slog.New(slog.NewTextHandler(&p.log, nil)), &p.said)
 		if closed := opened.Close(); err == nil {
 			err = closed
 		}
@@ -99,8 +99,8 @@ func TestHubCommandLetsItsOwnerInAndStopsInOrder(t *testing.T) {
 	if err := <-p.done; err != nil {
 		t.Error(err)
 	}
-	if strings.Contains(p.log.String(), p.token) {
-		t.Error("the token is in the log")
+	if strings.Contains(p.log.String(), p.token) || strings.Contains(p.log.String(), "code=") {
+		t.Error("a secret is in the log")
 	}
 	if _, err := os.Stat(filepath.Join(folder, hubAddressFile)); !os.IsNotExist(err) {
 		t.Errorf("the address is still there: %v", err)
@@ -127,6 +127,6 @@ func TestHubThatCantListenSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	err = serveHub(context.Background(), settings.Folders{}, settings.Hub{Listen: taken.Addr().String()}, t.TempDir(), opened, slog.New(slog.DiscardHandler))
+	err = serveHub(context.Background(), settings.Folders{}, settings.Hub{Listen: taken.Addr().String()}, t.TempDir(), opened, slog.New(slog.DiscardHandler), nil)
 	failuretest.Produced(t, err, failure.HubNotListening)
 }

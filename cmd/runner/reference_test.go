@@ -73,7 +73,7 @@ func commandTable(root *cobra.Command) string {
 		if c.Hidden {
 			return
 		}
-		if c != root && (c.Runnable() && len(c.Commands()) == 0) {
+		if c != root && c.Runnable() && (len(c.Commands()) == 0 || c.Name() == "hub") { // which runs by itself, too
 			all = append(all, row{strings.ReplaceAll(c.UseLine(), " [flags]", ""), c.Short})
 		}
 		for _, below := range c.Commands() {

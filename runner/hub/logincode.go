@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 
 	"brabo.dev/runner/runner/hub/page"
@@ -17,17 +18,20 @@ const (
 	browserLife = 30 * 24 * time.Hour
 )
 
-// NewLoginCode makes a code that signs a person's browser in once, at GET /login, until it expires. The store has its
+// NewLoginCode makes a code that signs a member's browser in once, at LoginPath, until it expires. The store has its
 // digest only.
-func (h *Hub) NewLoginCode(who Principal) (code string, expires time.Time, err error) {
+func (h *Hub) NewLoginCode(member string) (code string, expires time.Time, err error) {
 	now := time.Now()
 	code, expires = rand.Text(), now.Add(loginCodeLife)
-	err = h.store.Update(func(tx store.Tx) error { return tx.AddLoginCode(store.Hash(code), who.ID, now, expires) })
+	err = h.store.Update(func(tx store.Tx) error { return tx.AddLoginCode(store.Hash(code), member, now, expires) })
 	return code, expires, err
 }
 
+// LoginPath is what a link has behind the hub's address that signs a browser in by a code.
+func LoginPath(code string) string { return "/login?" + url.Values{"code": {code}}.Encode() }
+
 func (h *Hub) postLoginCode(w http.ResponseWriter, _ *http.Request, who Principal) {
-	code, expires, err := h.NewLoginCode(who)
+	code, expires, err := h.NewLoginCode(who.ID)
 	answer(w, http.StatusCreated, map[string]any{"code": code, "expiresAt": expires.UTC()}, err)
 }
 

@@ -34,7 +34,7 @@ func (h *testHub) open(t *testing.T, method, code string, change ...func(*http.R
 }
 
 // browser signs a browser of the member in.
-func (h *testHub) browser(t *testing.T, member Principal) *http.Cookie {
+func (h *testHub) browser(t *testing.T, member string) *http.Cookie {
 	t.Helper()
 	code, _, err := h.NewLoginCode(member)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestLoginCodeSignsOneBrowserIn(t *testing.T) {
 
 func TestCookieIsForTLSAloneWhereThereIsTLS(t *testing.T) {
 	h := newTestHub(t)
-	code, _, err := h.NewLoginCode(Principal{Kind: kindPerson, ID: "ana", Role: policy.Owner})
+	code, _, err := h.NewLoginCode("ana")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +122,7 @@ func TestCookieIsForTLSAloneWhereThereIsTLS(t *testing.T) {
 
 func TestSignedOutBrowserIsNobody(t *testing.T) {
 	h := newTestHub(t)
-	ana := Principal{Kind: kindPerson, ID: "ana", Role: policy.Owner}
-	one, other := h.browser(t, ana), h.browser(t, ana)
+	one, other := h.browser(t, "ana"), h.browser(t, "ana")
 	_, answer := h.do(t, "POST", "/logout", "", "", as(one, false))
 	failuretest.Produced(t, named(answer), failure.Forbidden) // another site signs nobody out
 	if status, answer := h.do(t, "POST", "/logout", "", "", as(one, true)); status != http.StatusNoContent {
@@ -151,9 +150,8 @@ func TestRemovedMembersBrowserIsNobody(t *testing.T) {
 	if _, err := h.AddMember(owner, "bia", policy.Developer); err != nil {
 		t.Fatal(err)
 	}
-	bia := Principal{Kind: kindPerson, ID: "bia", Role: policy.Developer}
-	cookie := h.browser(t, bia)
-	code, _, err := h.NewLoginCode(bia)
+	cookie := h.browser(t, "bia")
+	code, _, err := h.NewLoginCode("bia")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +176,7 @@ func TestBrowserStaysSignedInOverARestart(t *testing.T) {
 		}
 		h := serveHub(t, Config{Store: opened, Decider: byText{}})
 		if cookie == nil {
-			cookie = h.browser(t, Principal{Kind: kindPerson, ID: "ana", Role: policy.Owner})
+			cookie = h.browser(t, "ana")
 		}
 		if status, me := h.do(t, "GET", "/me", "", "", as(cookie, false)); status != http.StatusOK || me["id"] != "ana" {
 			t.Error(status, me)

@@ -207,7 +207,7 @@ func (c *Client) LoginLink(ctx context.Context) (link string, expires time.Time,
 		Expires time.Time `json:"expiresAt"`
 	}
 	err = c.do(ctx, http.MethodPost, "/login-codes", nil, &made)
-	return c.url + "/login?" + url.Values{"code": {made.Code}}.Encode(), made.Expires, err
+	return c.url + hub.LoginPath(made.Code), made.Expires, err
 }
 
 // RevokeDaemon ends a pairing and drops its connections.
