@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"io"
 	"time"
 
 	"brabo.dev/runner/runner/failure"
@@ -31,6 +32,9 @@ type Command struct {
 	Mark string
 
 	Umask   *int                           // of the command; nil: this process's. Not on Windows
+	// Filter stands between what the command writes and all that is kept and shown of it, counts included; nil: nothing does.
+	// It is given what takes the filtered bytes, which never fails, and closed when the command's output has ended.
+	Filter  func(to io.Writer) io.WriteCloser
 	Observe func(chunk []byte)             // called with every chunk as it arrives, by one goroutine; the chunk is only lent
 	Started func(pid int, identity string) // called once the shell runs, with what EndLeftovers wants to know
 
@@ -44,7 +48,7 @@ type Result struct {
 	TimedOut  bool   // ended by us at the deadline
 	Cancelled bool   // ended by us because the context was cancelled
 	Truncated bool   // Output is not everything
-	Total     int64  // bytes that came
+	Total     int64  // bytes that came, behind the Filter
 	Invalid   int64  // invalid bytes replaced in Output
 	Signal    string // what ended the shell where no exit code is: "SIGKILL"
 	Spool     string // the file with the full output, up to its limit, or ""

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"io"
 	"os"
 	"time"
 )
@@ -15,26 +16,41 @@ type pump struct {
 	output  *Output
 	spool   *spool
 	observe func([]byte)
+	filter  io.WriteCloser // nil: there is none
 	done    chan struct{} // closed when the pipe has ended, or was given up
 }
 
 func startPump(from *os.File, c *Command) *pump {
 	p := &pump{from: from, output: NewOutput(c.ResultLimit), spool: newSpool(c), observe: c.Observe, done: make(chan struct{})}
+	if c.Filter != nil {
+		p.filter = c.Filter(p)
+	}
 	go p.run()
 	return p
 }
 
+// Write keeps and shows p. It never fails.
+func (p *pump) Write(piece []byte) (int, error) {
+	p.output.Write(piece)
+	p.spool.write(piece)
+	if p.observe != nil {
+		p.observe(piece)
+	}
+	return len(piece), nil
+}
+
 func (p *pump) run() {
 	defer close(p.done)
+	to := io.Writer(p)
+	if p.filter != nil {
+		to = p.filter
+		defer p.filter.Close() // before done; it has nobody to fail to
+	}
 	buf := make([]byte, pumpBuffer)
 	for {
 		n, err := p.from.Read(buf)
 		if n > 0 {
-			p.output.Write(buf[:n])
-			p.spool.write(buf[:n])
-			if p.observe != nil {
-				p.observe(buf[:n])
-			}
+			_, _ = to.Write(buf[:n]) // nothing behind it fails
 		}
 		if err != nil {
 			return

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/journal"
+	"brabo.dev/runner/runner/redact"
 )
 
 // incoming is an action on its way in: what is needed to know it again and to answer it, whatever its kind.
@@ -21,6 +23,9 @@ type incoming struct {
 	deadline time.Time // by when it has to be answered
 	// again says that the server sends it after each join until it has a result (protocol.md 12, ack).
 	again bool
+	// secrets are taken out of all that is kept and told about it: the daemon's own and what its env carries. Nil: the
+	// daemon's own.
+	secrets *redact.Set
 	// answerEvent carries the answer, and refusal is the answer that tells a failure.
 	answerEvent string
 	refusal     func(ref string, f *failure.Failure) any
@@ -97,12 +102,13 @@ func (s *session) unknown(event string) {
 func (s *session) receiveExec(l link, in incoming) {
 	e, fail := action.DecodeExec(in.payload, l.granted)
 	in.ref, in.deadline = e.Ref, in.received.Add(s.deadline(e))
+	fail = cmp.Or(fail, s.hide(&in, e.Env))
 	s.receive(l, in, fail, func() *failure.Failure { return s.acceptExec(e, in) })
 }
 
 // acceptExec checks a command and queues it.
 func (s *session) acceptExec(e action.Exec, in incoming) *failure.Failure {
-	s.log.Info("received", "ref", e.Ref, "command", e.Command, "cwd", e.Cwd)
+	s.log.Info("received", "ref", e.Ref, "command", s.secrets(in).Text(e.Command), "cwd", s.secrets(in).Text(e.Cwd))
 	plan, fail := s.guard(e)
 	if fail != nil {
 		return fail
@@ -140,7 +146,7 @@ func (s *session) receive(l link, in incoming, decoded *failure.Failure, accept 
 // isNew stores the action; false when it is known already and has been dealt with here.
 func (s *session) isNew(l link, in incoming, digest [sha256.Size]byte) bool {
 	known, err := s.m.o.Ledger.Receive(journal.Action{
-		Key: s.key(in), Digest: digest, Payload: in.payload, Received: in.received, Deadline: in.deadline,
+		Key: s.key(in), Digest: digest, Payload: storable(in), Received: in.received, Deadline: in.deadline,
 	})
 	if err != nil {
 		// What can't be stored is not run, and there is no outbox for the answer either: it is told on this connection.
@@ -164,6 +170,7 @@ func (s *session) isNew(l link, in incoming, digest [sha256.Size]byte) bool {
 
 // tell pushes an answer that is not kept: the same question brings it again.
 func (s *session) tell(l link, in incoming, fail *failure.Failure) {
+	fail = withoutSecrets(s.secrets(in), fail)
 	s.log.Warn("refused", "ref", in.ref, "failure", fail)
 	ctx, cancel := context.WithTimeout(s.work, leaveTimeout)
 	defer cancel()
@@ -173,6 +180,7 @@ func (s *session) tell(l link, in incoming, fail *failure.Failure) {
 }
 
 func (s *session) refuse(in incoming, fail *failure.Failure) {
+	fail = withoutSecrets(s.secrets(in), fail)
 	s.log.Warn("refused", "ref", in.ref, "failure", fail)
 	s.finish(in, in.refusal(in.ref, fail))
 }

@@ -55,6 +55,7 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 		SpoolDir:    c.SpoolDir, SpoolName: spoolName(s.project.ID, e.Ref), SpoolLimit: c.SpoolLimit,
 		Umask:   c.Umask,
 		Mark:    markOf(s.key(in)),
+		Filter:  s.secrets(in).Writer,
 		Observe: func(chunk []byte) { _, _ = shown.Write(chunk) }, // never fails
 		Started: func(pid int, identity string) {
 			s.began(in, journal.Process{PID: pid, Group: pid, Identity: identity})
@@ -86,10 +87,12 @@ func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, 
 	s.began(in, journal.Process{Container: container.Name})
 	out := exec.NewOutput(c.ResultLimit - action.NoticeRoom)
 	shown := s.streamOutput(e.Ref)
+	filter := s.secrets(in).Writer(io.MultiWriter(out, shown))
 	r, err := engine.Exec(ctx, containerctl.ExecCommand{
 		Container: container.ID, Text: e.Command, Cwd: s.inside(p.dir), Shell: shell, Umask: octal(c.Umask),
-		Output: io.MultiWriter(out, shown), Received: in.received, Deadline: in.deadline, Grace: c.Grace,
+		Output: filter, Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 	})
+	_ = filter.Close() // nothing behind it fails
 	shown.close()
 	if r.Note != "" {
 		s.log.Info("container", "ref", e.Ref, "note", r.Note)

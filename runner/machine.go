@@ -21,6 +21,7 @@ import (
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/redact"
 	"brabo.dev/runner/workspace"
 	"brabo.dev/runner/workspace/git"
 )
@@ -81,7 +82,10 @@ type Options struct {
 	// LeaveOnRefusal ends a session that was refused for a reason that needs a person before it ever joined. It is
 	// for a person in the foreground; a service goes on slowly.
 	LeaveOnRefusal bool
-	Log            *slog.Logger
+	// Secrets are taken out of all that leaves this daemon about an action; nil: there are none but those that an action's
+	// env carries.
+	Secrets *redact.Known
+	Log     *slog.Logger
 }
 
 // containerParallel is how many projects' container actions run at once.

@@ -71,7 +71,7 @@ func (s *session) sync(ctx context.Context, m action.MirrorSync, in incoming) {
 		case done.Destination == "":
 			result.Destino = destination
 		}
-		s.log.Warn("the mirror is not up to date", "ref", m.Ref, "failure", fail)
+		s.log.Warn("the mirror is not up to date", "ref", m.Ref, "failure", withoutSecrets(s.secrets(in), fail))
 	}
 	s.log.Info("finished", "ref", m.Ref, "action", in.event, "copied", done.Copied, "skipped", done.Skipped, "refused", done.Refused,
 		"duration", time.Since(in.received).Round(time.Millisecond))

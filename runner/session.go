@@ -165,6 +165,9 @@ func (s *session) noteIdleLocked() {
 func (s *session) finish(in incoming, answer any) {
 	raw, err := marshal(answer)
 	if err == nil {
+		if needsCleaning(answer) {
+			raw = s.secrets(in).JSON(raw)
+		}
 		err = s.m.o.Ledger.Finish(s.key(in), journal.Result{Event: in.answerEvent, Payload: raw})
 	}
 	if err != nil {

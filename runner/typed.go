@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 func (s *session) receiveTyped(l link, in incoming) {
 	t, fail := action.DecodeAction(in.payload, l.granted)
 	in.ref, in.deadline = t.Ref, in.received.Add(s.typedDeadline(t))
+	fail = cmp.Or(fail, s.hide(&in, t.Env))
 	s.receive(l, in, fail, func() *failure.Failure { return s.acceptTyped(t, in) })
 }
 
@@ -33,7 +35,7 @@ func (s *session) typedDeadline(t action.Typed) time.Duration {
 
 // acceptTyped checks a typed action and queues it.
 func (s *session) acceptTyped(t action.Typed, in incoming) *failure.Failure {
-	s.log.Info("received", "ref", t.Ref, "action", t.Type, "cwd", t.Cwd())
+	s.log.Info("received", "ref", t.Ref, "action", t.Type, "cwd", s.secrets(in).Text(t.Cwd()))
 	plan, fail := s.guardTyped(t)
 	if fail != nil {
 		return fail

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/redact"
 )
 
 // FileName is the current file in a log's folder; rotated ones have a time between its two parts.
@@ -28,6 +29,8 @@ type Options struct {
 	Total  int64  // bytes of all files together (log.total)
 	Level  slog.Level
 	People io.Writer // gets the same as text; nil: nobody
+	// Secrets are taken out of every line; nil: there are none.
+	Secrets *redact.Known
 }
 
 // Open gives a logger, and what closes its file. Where the folder can't be used, the failure LogUnwritable says so; the
@@ -35,7 +38,7 @@ type Options struct {
 func Open(o Options) (*slog.Logger, io.Closer, error) {
 	var handlers []slog.Handler
 	if o.People != nil {
-		handlers = append(handlers, slog.NewTextHandler(o.People, &slog.HandlerOptions{Level: o.Level}))
+		handlers = append(handlers, slog.NewTextHandler(o.Secrets.Lines(o.People), &slog.HandlerOptions{Level: o.Level}))
 	}
 	var file io.Closer = io.NopCloser(nil)
 	err := prove(o.Folder)
@@ -49,7 +52,7 @@ func Open(o Options) (*slog.Logger, io.Closer, error) {
 			rotated.MaxSize = int(max(1, size/2))
 		}
 		file = rotated
-		handlers = append(handlers, slog.NewJSONHandler(rotated, &slog.HandlerOptions{Level: o.Level, ReplaceAttr: readable}))
+		handlers = append(handlers, slog.NewJSONHandler(o.Secrets.Lines(rotated), &slog.HandlerOptions{Level: o.Level, ReplaceAttr: readable}))
 	}
 	return slog.New(newSparing(slog.NewMultiHandler(handlers...))), file, err
 }
