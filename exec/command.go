@@ -31,7 +31,7 @@ type Command struct {
 	// one. On Linux alone
 	Mark string
 
-	Umask   *int                           // of the command; nil: this process's. Not on Windows
+	Umask *int // of the command; nil: this process's. Not on Windows
 	// Filter stands between what the command writes and all that is kept and shown of it, counts included; nil: nothing does.
 	// It is given what takes the filtered bytes, which never fails, and closed when the command's output has ended.
 	Filter  func(to io.Writer) io.WriteCloser

@@ -17,7 +17,7 @@ type pump struct {
 	spool   *spool
 	observe func([]byte)
 	filter  io.WriteCloser // nil: there is none
-	done    chan struct{} // closed when the pipe has ended, or was given up
+	done    chan struct{}  // closed when the pipe has ended, or was given up
 }
 
 func startPump(from *os.File, c *Command) *pump {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/logs"
+	"brabo.dev/runner/runner/redact"
 )
 
 // bundleLines is how many lines of each log go into a bundle.
@@ -81,6 +81,8 @@ func bundleEntries(ctx context.Context, r report) ([]bundleEntry, error) {
 		log.WriteString(e.Raw + "\n")
 	}
 	about := map[string]string{"version": version, "system": runtime.GOOS + "/" + runtime.GOARCH, "go": runtime.Version()}
+	secrets := knownSecrets(src, values, nil).Set()
+	redacted := func(text []byte) []byte { return redact.Shapes(secrets.Bytes(text)) }
 	var entries []bundleEntry
 	for _, part := range []struct {
 		name, what string
@@ -99,25 +101,6 @@ func bundleEntries(ctx context.Context, r report) ([]bundleEntry, error) {
 		entries = append(entries, bundleEntry{part.name, part.what, redacted(raw)})
 	}
 	return append(entries, bundleEntry{"runner.log", "the last lines of the logs, command texts included", redacted([]byte(log.String()))}), nil
-}
-
-// secretShapes are texts that look like a secret: tokens of a server, of well-known hosts and of the wire, keys, and
-// passwords in an address.
-var secretShapes = []*regexp.Regexp{
-	regexp.MustCompile(`brb_[A-Za-z0-9_-]+`),
-	regexp.MustCompile(`\b(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-|sk-)[A-Za-z0-9_-]{8,}`),
-	regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`),
-	regexp.MustCompile(`(?i)(?:bearer|basic) [A-Za-z0-9._~+/=-]{8,}`),
-	regexp.MustCompile(`://[^/\s:@"]+:[^/\s@"]+@`),
-	regexp.MustCompile(`"d"\s*:\s*"[A-Za-z0-9_-]{20,}"`),
-	regexp.MustCompile(`ticket=[A-Za-z0-9_-]+`),
-}
-
-func redacted(text []byte) []byte {
-	for _, shape := range secretShapes {
-		text = shape.ReplaceAll(text, []byte("(redacted)"))
-	}
-	return text
 }
 
 func writeArchive(w io.Writer, entries []bundleEntry, now time.Time) error {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,6 +12,10 @@ import (
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/failure/failuretest"
+	"brabo.dev/runner/runner/logs"
+	"brabo.dev/runner/runner/pairing"
+	"brabo.dev/runner/runner/redact"
+	"brabo.dev/runner/runner/settings"
 )
 
 func TestBundleReplacesNothing(t *testing.T) {
@@ -28,23 +35,43 @@ func TestBundleReplacesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatLooksLikeASecretIsTakenOut(t *testing.T) {
-	for text, secret := range map[string]string{
-		`token brb_abcDEF-12_3 end`:                                    "brb_abc",
-		`ghp_0123456789abcdef`:                                         "0123456789",
-		`Authorization: Bearer abcdefghijkl`:                           "abcdefghijkl",
-		`https://ana:hunter2@git.example/x`:                            "hunter2",
-		`{"kty":"OKP","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyu"}`: "nWGxne",
-		`eyJhbGciOi.eyJpYXQiOjE.c2lnbmF0dXJl`:                          "c2lnbmF0",
-		`/runner/websocket?ticket=9pQ_x-y&vsn=2.0.0`:                   "9pQ_x",
+func TestBundleHoldsNoneOfThisMachinesSecrets(t *testing.T) {
+	inHome(t)
+	const account, owner = "account-token-without-a-shape", "owner-token-without-a-shape"
+	t.Setenv("BRABO_ACCOUNT_TOKEN", account)
+	src, err := processSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := pairing.NewKey(ed25519.NewKeyFromSeed([]byte("the seed of a device key, 32 B..")), "k")
+	known := knownSecrets(src, settings.Settings{Proxy: "http://ana:proxy-password@proxy.example"}, key)
+	for path, text := range map[string]string{
+		filepath.Join(src.Folders().Data, "hub", hubTokenFile): owner + "\n",
+		filepath.Join(logFolder(src.Folders().State), logs.FileName): `{"msg":"` + account + `","b":"` +
+			base64.StdEncoding.EncodeToString([]byte("x"+owner)) + `"}` + "\n",
 	} {
-		if got := string(redacted([]byte(text))); strings.Contains(got, secret) || !strings.Contains(got, "(redacted)") {
-			t.Errorf("%s became %s", text, got)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, plain := range []string{"ls -l /home/ana", "https://git.example:8080/x", "bearer of news"} {
-		if got := string(redacted([]byte(plain))); got != plain {
-			t.Errorf("%s became %s", plain, got)
+	entries, err := bundleEntries(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if clean := redact.New(account, owner).Bytes(e.content); !bytes.Equal(clean, e.content) {
+			t.Errorf("%s: %s", e.name, e.content)
+		}
+		if e.name == "runner.log" && !strings.Contains(string(e.content), "(redacted)") {
+			t.Errorf("the log is not there: %s", e.content)
+		}
+	}
+	for _, secret := range append(key.Secrets(), "proxy-password", account) {
+		if known.Set().Text(secret) != redact.Mark {
+			t.Errorf("%q is not known", secret)
 		}
 	}
 }

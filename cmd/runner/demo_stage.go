@@ -18,6 +18,7 @@ import (
 	"brabo.dev/runner/runner/hub"
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/policy"
+	"brabo.dev/runner/runner/redact"
 	"brabo.dev/runner/runner/settings"
 	"brabo.dev/runner/workspace"
 )
@@ -101,7 +102,9 @@ func demoOptions(folder, hubURL string, token settings.Secret, log *slog.Logger)
 	if err != nil {
 		return runner.Options{}, err
 	}
-	h, err := newHost(values, src, hubURL, pairing.Token{Secret: token}, log.With("part", "daemon"))
+	known := &redact.Known{}
+	known.Keep(token.Reveal())
+	h, err := newHost(values, src, hubURL, pairing.Token{Secret: token}, known, log.With("part", "daemon"))
 	if err != nil {
 		return runner.Options{}, err
 	}

@@ -141,7 +141,7 @@ func examineHere(ctx context.Context, flags settings.RunFlags, src settings.Sour
 	h := host{settings: values, sources: src}
 	if err == nil {
 		var bad error
-		h, bad = newHost(values, src, run.APIURL, run.credential, slog.New(slog.DiscardHandler))
+		h, bad = newHost(values, src, run.APIURL, run.credential, nil, slog.New(slog.DiscardHandler))
 		if bad != nil {
 			checks = append(checks, doctor.Check{Name: "credential", Look: func(context.Context) (string, error) { return "", bad }})
 		} else {

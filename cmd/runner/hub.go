@@ -19,6 +19,7 @@ import (
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub"
 	"brabo.dev/runner/runner/hub/store"
+	"brabo.dev/runner/runner/redact"
 	"brabo.dev/runner/runner/settings"
 )
 
@@ -63,12 +64,18 @@ func runHub(ctx context.Context, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
-	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: levelOf(values.Log.Level)}))
+	known := &redact.Known{}
+	log := slog.New(slog.NewTextHandler(known.Lines(errOut), &slog.HandlerOptions{Level: levelOf(values.Log.Level)}))
 	folder := filepath.Join(src.Folders().Data, "hub")
 	opened, err := store.Open(folder)
 	if err != nil {
 		return err
 	}
+	token, err := ownerToken(folder)
+	if err != nil {
+		return errors.Join(err, opened.Close())
+	}
+	known.Keep(token)
 	return errors.Join(serveHub(ctx, src.Folders(), values.Hub, folder, opened, log, watcher(errOut)), opened.Close())
 }
 

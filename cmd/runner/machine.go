@@ -17,6 +17,7 @@ import (
 	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/journal"
 	"brabo.dev/runner/runner/pairing"
+	"brabo.dev/runner/runner/redact"
 	"brabo.dev/runner/runner/settings"
 	"brabo.dev/runner/workspace"
 	"brabo.dev/runner/workspace/git"
@@ -28,17 +29,18 @@ type host struct {
 	sources  settings.Sources
 	client   *pairing.Client
 	dialer   *channel.Dialer
+	known    *redact.Known // the secrets of this process
 	log      *slog.Logger
 }
 
 // newHost puts proxy, certificates and credential together, for HTTP and WebSocket alike.
-func newHost(values settings.Settings, src settings.Sources, address string, credential pairing.Credential, log *slog.Logger) (host, error) {
+func newHost(values settings.Settings, src settings.Sources, address string, credential pairing.Credential, known *redact.Known, log *slog.Logger) (host, error) {
 	transport, err := pairing.NewTransport(values.Proxy, values.CAFile)
 	if err != nil {
 		return host{}, err
 	}
 	return host{
-		settings: values, sources: src, log: log,
+		settings: values, sources: src, known: known, log: log,
 		client: &pairing.Client{BaseURL: address, Credential: credential, HTTP: &http.Client{Transport: transport.HTTP}},
 		dialer: &channel.Dialer{
 			Heartbeat: values.Connect.Heartbeat, ReadLimit: values.Connect.ReadLimit,
@@ -62,6 +64,8 @@ func (h host) options() (runner.Options, error) {
 			if err != nil {
 				return "", err
 			}
+			h.known.Pass(ticket.Ticket.Reveal())
+			h.known.Keep(hubOwnerToken(folders)) // made by the hub's first start, perhaps after ours
 			return runner.Address(ticket.URL()), nil
 		},
 		Dialer: h.dialer,
@@ -82,7 +86,7 @@ func (h host) options() (runner.Options, error) {
 		Git:        h.git(),
 		Attempts:   h.attempts(),
 		BackoffMax: h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
-		Log: h.log,
+		Secrets: h.known, Log: h.log,
 	}
 	if h.settings.Terminals.Enabled {
 		o.Terminals.Max = h.settings.Terminals.Max

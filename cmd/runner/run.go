@@ -69,14 +69,15 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 		return usageError(rival)
 	}
 	state := stateFolder(src.Folders(), r.ProjectID)
+	known := knownSecrets(src, values, served.credential)
 	log, logFile, err := logs.Open(logs.Options{
-		Folder: logFolder(state), Total: values.Log.Total, Level: levelOf(values.Log.Level), People: errOut,
+		Folder: logFolder(state), Total: values.Log.Total, Level: levelOf(values.Log.Level), People: errOut, Secrets: known,
 	})
 	if err != nil {
 		log.Warn("there is no log file", "failure", err)
 	}
 	defer logFile.Close()
-	h, err := newHost(values, src, r.APIURL, served.credential, log)
+	h, err := newHost(values, src, r.APIURL, served.credential, known, log)
 	if err != nil {
 		return usageError(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/failure/failuretest"
+	"brabo.dev/runner/runner/redact"
 )
 
 func open(t *testing.T, o Options) *slog.Logger {
@@ -70,6 +72,26 @@ func TestWhatIsLoggedIsReadAgain(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, texts(t, []string{folder}, f)); diff != "" {
 			t.Errorf("%+v: %s", f, diff)
+		}
+	}
+}
+
+func TestSecretsAreTakenOutOfEveryLine(t *testing.T) {
+	const secret = `a "secret" & more`
+	known := &redact.Known{}
+	known.Keep(secret)
+	folder := t.TempDir()
+	var people bytes.Buffer
+	log := open(t, Options{Folder: folder, Total: 1 << 20, People: &people, Secrets: known})
+	log.With("project", secret).WithGroup("g").Warn("about "+secret, secret, 1, "failure", failure.New(failure.CwdOutside, secret).Wrap(errors.New(secret)),
+		"env", map[string]string{"T": secret}, "url", "https://x?ticket="+url.QueryEscape(secret))
+	entries, err := Read([]string{folder}, Filter{})
+	if err != nil || len(entries) != 1 || entries[0].Message != "about (redacted)" || entries[0].Attr("project") != "(redacted)" {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	for _, text := range []string{people.String(), entries[0].Raw} {
+		if strings.Count(text, "(redacted)") < 6 || redact.New(secret).Text(text) != text {
+			t.Error(text)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package pairing
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,6 +108,15 @@ func (k Key) ID() string { return k.id }
 
 // Public is the half that everybody may see.
 func (k Key) Public() ed25519.PublicKey { return k.public }
+
+// Secrets are what must never be told of the key: its private half as it is, and as the key file has it.
+func (k Key) Secrets() []string {
+	if k.private == nil {
+		return nil
+	}
+	seed := k.private.Seed()
+	return []string{base64.RawURLEncoding.EncodeToString(seed), string(seed)}
+}
 
 // Sign makes the compact JWS that proves, for Lifetime from now, that the key asks about the project. Without a
 // projectID the claim is left out, as the list of projects demands.

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 )
@@ -24,7 +25,7 @@ func (l lines) Write(line []byte) (int, error) {
 	set := l.known.Set()
 	clean := set.Bytes(line)
 	if len(clean) > 0 && clean[0] == '{' && !json.Valid(clean) && json.Valid(line) {
-		clean = append(set.JSON(line), '\n') // a secret that holds the quotes of the line itself
+		clean = append(set.JSON(bytes.TrimSpace(line)), '\n') // a secret that holds the quotes of the line itself
 	}
 	if _, err := l.to.Write(clean); err != nil {
 		return 0, err

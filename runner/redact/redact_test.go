@@ -154,11 +154,22 @@ func TestKnownForgetsShortLivedSecrets(t *testing.T) {
 }
 
 func TestShapesOfSecretsAreTakenOut(t *testing.T) {
-	for _, secret := range []string{
-		"brb_abc-DEF", "ghp_0123456789abcdef", "eyJhbGciOiJFZERTQSJ9.e30.c2ln", "Bearer abcdefgh1234", "://ana:pw@", `"d":"0123456789012345678901"`, "ticket=abc-_1",
+	for text, secret := range map[string]string{
+		`token brb_abcDEF-12_3 end`:                                    "brb_abc",
+		`ghp_0123456789abcdef`:                                         "0123456789",
+		`Authorization: Bearer abcdefghijkl`:                           "abcdefghijkl",
+		`https://ana:hunter2@git.example/x`:                            "hunter2",
+		`{"kty":"OKP","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyu"}`: "nWGxne",
+		`eyJhbGciOi.eyJpYXQiOjE.c2lnbmF0dXJl`:                          "c2lnbmF0",
+		`/runner/websocket?ticket=9pQ_x-y&vsn=2.0.0`:                   "9pQ_x",
 	} {
-		if got := string(Shapes([]byte("a " + secret + " z"))); got != "a (redacted) z" {
-			t.Errorf("%s: %s", secret, got)
+		if got := string(Shapes([]byte(text))); strings.Contains(got, secret) || !strings.Contains(got, Mark) {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+	for _, plain := range []string{"ls -l /home/ana", "https://git.example:8080/x", "bearer of news"} {
+		if got := string(Shapes([]byte(plain))); got != plain {
+			t.Errorf("%s became %s", plain, got)
 		}
 	}
 }
