@@ -148,7 +148,7 @@ func TestKnownForgetsShortLivedSecrets(t *testing.T) {
 	if got := k.With("with-this").Text(text); got != "(redacted) ticket-100 (redacted) (redacted) (redacted)" {
 		t.Error(got)
 	}
-	if k.Set() != k.Set() {
+	if first := k.Set(); first != k.Set() {
 		t.Error("a set that did not change is made again")
 	}
 }
