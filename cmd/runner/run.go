@@ -21,6 +21,7 @@ import (
 
 func newRunCommand() *cobra.Command {
 	var flags settings.RunFlags
+	var profileAt string
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Serve one project, or all of this machine's, in the foreground",
@@ -36,7 +37,7 @@ the process at once.`,
 		Example: "  runner run --project 7c1e --dir ~/shop --api-url https://brabo.example",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return run(cmd.Context(), flags, cmd.ErrOrStderr())
+			return run(cmd.Context(), flags, profileAt, cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -45,10 +46,11 @@ the process at once.`,
 	f.StringVar(&flags.Token, "token", "", "project token; others on this machine can read it here, so prefer BRABO_ACCOUNT_TOKEN")
 	f.StringVar(&flags.APIURL, "api-url", "", "address of the server's API (environment: BRABO_API_URL, RUNNER_API_URL)")
 	f.StringVar(&flags.Base, "base", "", "folder below which project folders are made (environment: RUNNER_BASE)")
+	f.StringVar(&profileAt, "pprof", "", "loopback `address` that serves profiles of this process, such as 127.0.0.1:6060")
 	return cmd
 }
 
-func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
+func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut io.Writer) error {
 	src, err := processSources()
 	if err != nil {
 		return err
@@ -85,6 +87,11 @@ func run(ctx context.Context, flags settings.RunFlags, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
+	profiles, err := openProfiles(profileAt, log)
+	if err != nil {
+		return usageError(err)
+	}
+	defer profiles.close()
 	if err := ownChildren(); err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ const (
 	BundleNotWritten Name = "bundle_not_written"
 	SessionStuck     Name = "session_stuck"
 	ResultsWaiting   Name = "results_not_delivered"
+
+	ProfilesNotLoopback  Name = "profiles_not_loopback"
+	ProfilesNotListening Name = "profiles_not_listening"
 )
 
 var daemonArea = map[Name]texts{
@@ -45,4 +48,10 @@ var daemonArea = map[Name]texts{
 	ResultsWaiting: {
 		`the server did not take them before the daemon stopped`,
 		`start the daemon again: they are kept and sent after its next join`},
+	ProfilesNotLoopback: {
+		`profiles show what the process holds, so they are served on loopback only, at an address like 127.0.0.1:6060`,
+		`give --pprof such an address, and reach it from elsewhere through ssh`},
+	ProfilesNotListening: {
+		`the address for profiles can't be used`,
+		`choose another port for --pprof`},
 }
