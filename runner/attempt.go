@@ -142,8 +142,8 @@ func (s *session) flush(ctx context.Context, l link) {
 	defer cancel()
 	poke(s.wake)
 	for {
-		due, err := s.m.o.Ledger.Due(s.m.o.Server, s.project.ID, 0)
-		if err != nil || len(due) == 0 {
+		due, err := s.m.o.Ledger.Waiting(s.m.o.Server, s.project.ID)
+		if err != nil || due == 0 {
 			return
 		}
 		select {

@@ -19,7 +19,7 @@ const endTimeout = 10 * time.Second
 
 // recover deals with what an earlier daemon left unfinished when it was killed. What may have run is ended for real and
 // finished as interrupted; it is never run again. What can't be run any more is finished by name. The rest is given
-// back by project, to be run by its session.
+// back by project, to be run by its session. Where ctx ends before all is dealt with, the next start does the rest.
 func (m *Machine) recover(ctx context.Context) (map[string][]journal.Unfinished, error) {
 	all, err := m.o.Ledger.Unfinished()
 	if err != nil {
@@ -27,11 +27,15 @@ func (m *Machine) recover(ctx context.Context) (map[string][]journal.Unfinished,
 	}
 	left := map[string][]journal.Unfinished{}
 	for _, u := range all {
+		if ctx.Err() != nil {
+			return nil, nil
+		}
 		subject := "action " + u.Key.Ref
 		var fail *failure.Failure
 		switch {
 		case !u.Begun.IsZero():
-			m.endLeft(ctx, u)
+			// What is finished below is not looked at again, so its processes have to end even if ctx does meanwhile.
+			m.endLeft(context.WithoutCancel(ctx), u)
 			fail = failure.New(failure.Interrupted, subject)
 		case u.HadEnv:
 			fail = failure.New(failure.Interrupted, subject).Because("the daemon ended before it began, and the environment that came with it is kept nowhere")

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -87,6 +88,71 @@ func TestWhatAnEarlierDaemonLeftIsFinishedByName(t *testing.T) {
 	if err := later.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestStopDuringTheStartLeavesTheRestForTheNext stops a daemon before it has looked at what an earlier one left.
+func TestStopDuringTheStartLeavesTheRestForTheNext(t *testing.T) {
+	e, state := newEngine(t, action.Known()...), t.TempDir()
+	earlier := openJournal(t, state)
+	leave(t, earlier, e.URL, "begun", `{"ref":"begun","command":"touch begun"}`, time.Now().Add(time.Hour), true)
+	if err := earlier.Close(); err != nil {
+		t.Fatal(err)
+	}
+	later := openJournal(t, state)
+	o := testOptions(t, e, t.TempDir(), &logBook{})
+	o.Ledger = later
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if err := New(o).Run(stopped, Fixed()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := later.Unfinished()
+	if err != nil || len(left) != 1 || left[0].Key.Ref != "begun" {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+	if err := later.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestResultsNeverReachAnotherServer serves the same project of a second server, as after a new pairing, with what the
+// first is still owed.
+func TestResultsNeverReachAnotherServer(t *testing.T) {
+	first, second, state := newEngine(t, action.Known()...), newEngine(t, action.Known()...), t.TempDir()
+	first.mute = true // its results stay due
+	serve := func(e *engine, during func()) {
+		j := openJournal(t, state)
+		d := startDaemon(t, e, func(o *Options) { o.Ledger, o.DrainGrace = j, 0 })
+		e.joined(t)
+		during()
+		d.stop()
+		if err := d.wait(t); err != nil {
+			t.Error(err)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	serve(first, func() {
+		first.exec(t, "owed", "echo first", "")
+		first.result(t)
+	})
+	serve(second, func() {
+		second.exec(t, "owed", "echo second", "") // the same ref is another action here
+		if r := second.result(t); r.Output != "second\n" {
+			t.Errorf("%+v", r)
+		}
+	})
+	for len(second.heard) > 0 {
+		if msg := <-second.heard; msg.Event == action.EventExecResult {
+			t.Errorf("the second server heard %s", msg.Payload)
+		}
+	}
+	serve(first, func() {
+		if r := first.result(t); r.Ref != "owed" || r.Output != "first\n" {
+			t.Errorf("%+v", r)
+		}
+	})
 }
 
 func TestActionsSurviveInTheJournalAcrossRestarts(t *testing.T) {
