@@ -79,6 +79,9 @@ type Options struct {
 	BackoffMax time.Duration
 	StableAfter,
 	DrainGrace time.Duration
+	// Refresh is called after a sleep of the machine and after a change of its network: what was kept open to ask for
+	// addresses leads nowhere any more. It may be nil.
+	Refresh func()
 	// LeaveOnRefusal ends a session that was refused for a reason that needs a person before it ever joined. It is
 	// for a person in the foreground; a service goes on slowly.
 	LeaveOnRefusal bool
@@ -99,7 +102,7 @@ type Machine struct {
 	commands, containers *pool
 	browses, mirrors     *pool
 	engines              *engines
-	suspends             suspends
+	suspends, networks   broadcast
 	attempts             *rate.Limiter
 	counts               counts
 	stopping             atomic.Bool
@@ -151,6 +154,7 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() { m.watchSuspends(watching) })
+	watch.Go(func() { m.watchNetwork(watching) })
 	close(m.ready)
 	r := roster{m: m, left: left, listed: map[string]Project{}, serves: map[string]bool{}}
 	err = r.follow(ctx, lists)
@@ -166,8 +170,11 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 // Ready is closed once what an earlier daemon left behind is dealt with and projects are served.
 func (m *Machine) Ready() <-chan struct{} { return m.ready }
 
-// wakeUp reaches the sessions that are connected; suspends those that are not.
+// wakeUp reaches the sessions that are connected; suspends and networks those that are not.
 func (m *Machine) wakeUp() {
+	if m.o.Refresh != nil {
+		m.o.Refresh()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range m.sessions {
@@ -183,7 +190,22 @@ func (m *Machine) watchSuspends(ctx context.Context) {
 		m.o.Log.Info("the machine has slept", "for", d.Round(time.Second))
 		m.commands.expire(time.Now())
 		m.containers.expire(time.Now())
-		m.suspends.tell()
 		m.wakeUp()
+		m.suspends.tell()
 	})
+}
+
+// watchNetwork has connections tested that may have lost their way, and a new way tried at once.
+func (m *Machine) watchNetwork(ctx context.Context) {
+	tick := time.NewTicker(networkTick)
+	defer tick.Stop()
+	watchNetwork(ctx, tick.C, readAddresses, m.networkChanged)
+}
+
+func (m *Machine) networkChanged(gained bool) {
+	m.o.Log.Info("the addresses of this machine have changed", "gained", gained)
+	m.wakeUp()
+	if gained {
+		m.networks.tell()
+	}
 }

@@ -21,6 +21,9 @@ type session struct {
 	folder  workspace.Folder
 	log     *slog.Logger
 	joined  bool // at least once
+	// slept and moved are closed by what has happened to the machine and its network since the last attempt began or
+	// succeeded.
+	slept, moved <-chan struct{}
 	// left are actions that an earlier daemon received and did not begin.
 	left []journal.Unfinished
 	// mirror remembers the last round; the pool lets one round of a project run at a time.
@@ -74,6 +77,7 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 	for ctx.Err() == nil && wanted() {
 		began := time.Now()
 		s.connects()
+		s.listen()
 		err := s.attempt(ctx)
 		if ctx.Err() != nil {
 			break
@@ -89,7 +93,9 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 			return r.fail
 		}
 		s.log.Warn("not connected", "failure", r.fail, "again_in", pause.Round(time.Millisecond))
-		s.pause(ctx, pause)
+		if s.pause(ctx, pause, r.after == 0) {
+			wait.reset()
+		}
 	}
 	s.rests(turnConnect)
 	s.drain()
@@ -100,16 +106,28 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 	return nil
 }
 
-// pause waits before the next attempt. The end of ctx and a sleep of the machine cut it short.
-func (s *session) pause(ctx context.Context, d time.Duration) {
+// listen makes pause hear of what happens from now on.
+func (s *session) listen() { s.slept, s.moved = s.m.suspends.next(), s.m.networks.next() }
+
+// pause waits before the next attempt. The end of ctx and a sleep of the machine cut it short, and where the server asked
+// for no wait, so does a new network. It reports whether what failed before says nothing about now.
+func (s *session) pause(ctx context.Context, d time.Duration, hasty bool) (anew bool) {
 	s.rests(turnConnect)
+	moved := s.moved
+	if !hasty {
+		moved = nil
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-s.m.suspends.next():
 	case <-ctx.Done():
+	case <-s.slept:
+		return true
+	case <-moved:
+		return true
 	}
+	return false
 }
 
 // patience keeps a refusal as second runner from counting as a conflict while it may be our own last connection that

@@ -55,6 +55,7 @@ func (s *session) joins(l link) {
 		s.m.counts.reconnects.Add(1)
 	}
 	s.joined = true
+	s.listen()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.standing.state, s.standing.since, s.standing.conn, s.standing.granted = control.Joined, time.Now(), l.conn, l.granted

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -15,32 +14,7 @@ const (
 	suspendJump = 5 * time.Second
 )
 
-// suspends tells sessions that the machine has slept. Its zero value is ready.
-type suspends struct {
-	mu    sync.Mutex // guards woken
-	woken chan struct{}
-}
-
-// next is closed after the next sleep.
-func (s *suspends) next() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.woken == nil {
-		s.woken = make(chan struct{})
-	}
-	return s.woken
-}
-
-func (s *suspends) tell() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.woken != nil {
-		close(s.woken)
-	}
-	s.woken = make(chan struct{})
-}
-
-// watch compares the clocks at each tick until ctx ends, and calls slept for each jump of the wall clock, with its
+// watchSuspends compares the clocks at each tick until ctx ends, and calls slept for each jump of the wall clock, with its
 // length.
 func watchSuspends(ctx context.Context, ticks <-chan time.Time, now func() clocks, slept func(time.Duration)) {
 	last := now()

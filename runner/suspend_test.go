@@ -47,7 +47,7 @@ func TestSleepIsToldFromTheOrdinaryPassingOfTime(t *testing.T) {
 }
 
 func TestEverySessionHearsOfASleep(t *testing.T) {
-	var s suspends
+	var s broadcast
 	first, second := s.next(), s.next()
 	s.tell()
 	<-first

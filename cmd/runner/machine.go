@@ -86,7 +86,7 @@ func (h host) options() (runner.Options, error) {
 		Git:        h.git(),
 		Attempts:   h.attempts(),
 		BackoffMax: h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
-		Secrets: h.known, Log: h.log,
+		Secrets: h.known, Log: h.log, Refresh: h.client.HTTP.CloseIdleConnections,
 	}
 	if h.settings.Terminals.Enabled {
 		o.Terminals.Max = h.settings.Terminals.Max
