@@ -8,6 +8,9 @@ import (
 // foreignHold is how long a terminal of which nothing lives any more is read on when somebody outside holds it open.
 const foreignHold = 2 * time.Second
 
+// hangUpEvery is how often the shell is told again that its terminal goes away.
+const hangUpEvery = 500 * time.Millisecond
+
 // keep sees the terminal to its end. read is closed when nothing more can come from it.
 func (t *Terminal) keep(ctx context.Context, read <-chan struct{}) {
 	defer close(t.over)
@@ -18,12 +21,26 @@ func (t *Terminal) keep(ctx context.Context, read <-chan struct{}) {
 	})
 	defer stop()
 	t.watch(ctx)
-	t.console.hangUp(t.family)
-	if !t.settle(t.grace) {
+	if !t.leave() {
 		t.exterminate()
 	}
 	t.drain(ctx, read)
 	t.exit.ExitCode, t.exit.Signal, t.exit.Left, t.exit.Survivors = t.dismiss()
+}
+
+// leave hangs up, gives everything in the terminal its grace, and tells whether all has ended.
+func (t *Terminal) leave() bool {
+	t.console.hangUp(t.family)
+	left := t.grace
+	for ; left > hangUpEvery; left -= hangUpEvery {
+		if t.settle(hangUpEvery) {
+			return true
+		}
+		if !t.shellGone() {
+			t.console.hangUpAgain(t.family)
+		}
+	}
+	return t.settle(left)
 }
 
 // watch waits until the shell has ended, or has to be ended.

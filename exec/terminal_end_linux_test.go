@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -87,6 +88,17 @@ func TestShellThatEndsTakesEverythingAlong(t *testing.T) {
 			dead(t, pids)
 			noneSince(t, before)
 		})
+	}
+}
+
+// TestShellThatMissesAHangUpHearsTheNext has a shell take no notice of the first. Runs real bash.
+func TestShellThatMissesAHangUpHearsTheNext(t *testing.T) {
+	s := sit(t, func(o *TerminalOptions) { o.Grace = time.Hour })
+	s.types(t, `exec bash -c 'trap "trap - HUP" HUP; trap "" TERM; echo $$ >pids; while :; do sleep 0.01; done'`+"\n")
+	s.waitForText(t, "pids")
+	s.Close()
+	if exit := s.Wait(); exit.Signal != "SIGHUP" {
+		t.Errorf("%+v", exit)
 	}
 }
 

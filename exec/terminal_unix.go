@@ -134,6 +134,9 @@ func (c *console) hangUp(f *family) {
 	}
 }
 
+// hangUpAgain tells the shell alone: bash forgets a hang-up that comes just when a command in its foreground ends.
+func (c *console) hangUpAgain(f *family) { _ = f.proc.Signal(unix.SIGHUP) } // an error means that it is gone
+
 // killSession kills the shell's session and what left it.
 func (f *family) killSession() {
 	f.kill()

@@ -104,6 +104,9 @@ func (c *console) hangUp(*family) {
 	}
 }
 
+// hangUpAgain does nothing: a console is closed once.
+func (c *console) hangUpAgain(*family) {}
+
 func (c *console) close() {
 	c.hangUp(nil)
 	c.in.Close()
