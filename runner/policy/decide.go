@@ -118,23 +118,47 @@ func (c *command) file(auto bool) (d Decision, said bool) {
 
 // ceiling is step 7 for terminal commands: the first one that applies.
 func (c *command) ceiling(auto bool) (Decision, bool) {
-	if e, ok := c.external(); ok {
-		return decision(RequireApproval, CeilingExternalEffect, "%s reaches the outside world; the proper way is %s.",
-			strings.Join(e.words, " "), e.way), true
-	}
-	if c.privileged() {
-		return decision(RequireApproval, CeilingPrivileged, "A person decides each time about a command with sudo or doas."), true
-	}
-	if why := c.unresolved(); len(why) > 0 {
-		return decision(RequireApproval, CeilingUnresolved, "What would run can not be told from the text: %s.", c.scope.relative(why[0])), true
-	}
-	if w := c.policyFile(c.scope); w != "" {
-		return decision(RequireApproval, CeilingPolicyFile, "It may change a guarded file: %s.", c.scope.relative(w)), true
+	for _, look := range []func() (Decision, bool){c.ceilingExternal, c.ceilingPrivileged, c.ceilingUnresolved, c.ceilingPolicyFile} {
+		if d, meets := look(); meets {
+			return d, true
+		}
 	}
 	if c.scope.result == ScopeOut && !auto {
 		return decision(RequireApproval, CeilingPathScope, "It reaches outside of the project: %s.", c.scope.relative(c.scope.why)), true
 	}
 	return Decision{}, false
+}
+
+func (c *command) ceilingExternal() (Decision, bool) {
+	e, ok := c.external()
+	if !ok {
+		return Decision{}, false
+	}
+	return decision(RequireApproval, CeilingExternalEffect, "%s reaches the outside world; the proper way is %s.",
+		strings.Join(e.words, " "), e.way), true
+}
+
+func (c *command) ceilingPrivileged() (Decision, bool) {
+	if !c.privileged() {
+		return Decision{}, false
+	}
+	return decision(RequireApproval, CeilingPrivileged, "A person decides each time about a command with sudo or doas."), true
+}
+
+func (c *command) ceilingUnresolved() (Decision, bool) {
+	why := c.unresolved()
+	if len(why) == 0 {
+		return Decision{}, false
+	}
+	return decision(RequireApproval, CeilingUnresolved, "What would run can not be told from the text: %s.", c.scope.relative(why[0])), true
+}
+
+func (c *command) ceilingPolicyFile() (Decision, bool) {
+	w := c.policyFile(c.scope)
+	if w == "" {
+		return Decision{}, false
+	}
+	return decision(RequireApproval, CeilingPolicyFile, "It may change a guarded file: %s.", c.scope.relative(w)), true
 }
 
 // external finds a prefix of section 8 in a reachable segment or a tail.

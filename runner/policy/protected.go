@@ -1,0 +1,253 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// Protected is what belongs to the judge, and what the judged may therefore neither call nor name.
+type Protected struct {
+	// Programs are the names of our program; Commands those of its subcommands that steer it.
+	Programs, Commands []string
+	// Folders are absolute. A command that names one, something in it, or, to change it, a folder around it, is found;
+	// reading included.
+	Folders []string
+	// Files are base names, in whatever folder.
+	Files []string
+	// Variables are values that the text may use by name, HOME among them, which is also what a tilde stands for.
+	Variables map[string]string
+}
+
+// Steers gives what a command touches of the protected, as a clause for a person; "" where it touches nothing. The
+// command is read with its wrappers, its quotes and its changes of directory resolved; what hides in the output of a
+// program, in a value from outside or behind a link is not seen.
+func (r *Recheck) Steers(p Protected) string {
+	if call := r.cmd.calls(p); call != "" {
+		return "it calls `" + call + "`"
+	}
+	s := shield{Protected: p, folders: make([][]string, len(p.Folders)), spelled: p.spellings()}
+	for i, f := range p.Folders {
+		s.folders[i] = split(f)
+	}
+	hit := s.command(r.cmd.analysis, r.cwd)
+	if hit == "" {
+		hit = s.text(r.text) // in a comment, or in what could not be read
+	}
+	if hit == "" {
+		return ""
+	}
+	return "it names " + r.cmd.scope.relative(hit)
+}
+
+// SteersPath is Steers for the path of a file that an action writes or reads without a shell.
+func (p Protected) SteersPath(file string) bool {
+	file = fold(cleanPath(file))
+	for _, f := range p.Folders {
+		if below(file, fold(cleanPath(f))) {
+			return true
+		}
+	}
+	for _, f := range p.Files {
+		if path.Base(file) == fold(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// calls finds a segment that runs one of the programs with one of the commands.
+func (c *command) calls(p Protected) string {
+	programs := append([]string(nil), p.Programs...)
+	each := func(f func(s *segment, all, named bool) bool) bool {
+		for _, u := range c.units {
+			for _, s := range u.readings {
+				if f(s, false, false) {
+					return true
+				}
+				for i := range s.tails {
+					if t := &s.tails[i]; f(t.seg, t.all, t.named) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	each(func(s *segment, _, _ bool) bool { // a name that was given the program's name is one, too
+		for i := range s.assigns {
+			if v := s.assigns[i].value.lastPart(); isOneOf(v.text, p.Programs) {
+				programs = append(programs, "$"+s.assigns[i].name)
+			}
+		}
+		return false
+	})
+	call := ""
+	each(func(s *segment, all, named bool) bool {
+		for _, program := range programs {
+			if !all && (len(s.flat) == 0 || !s.flat[0].braced && !(PatternWord{Text: program}).canVerb(&s.flat[0])) {
+				continue
+			}
+			for _, sub := range p.Commands {
+				e := external{pieces: []PatternWord{{Text: program}, {Text: sub}}}
+				if e.found(s.flat, all, named) {
+					call = program + " " + sub
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return call
+}
+
+func isOneOf(text string, list []string) bool {
+	for _, l := range list {
+		if text == l {
+			return true
+		}
+	}
+	return false
+}
+
+// shield looks for what a command names.
+type shield struct {
+	Protected
+	folders [][]string // the components of Folders, folded
+	spelled []string   // see spellings
+}
+
+// command gives the word that names something protected, or a text in which it is written.
+func (s *shield) command(a *analysis, cwd string) string {
+	resolved := &analysis{items: make([]item, len(a.items))}
+	for i, it := range a.items {
+		resolved.items[i] = s.item(it)
+	}
+	at := resolved.scopeOf(Context{}, cwd)
+	hit := ""
+	for i := range resolved.items {
+		it, dirs := &resolved.items[i], at.dirs[:max(at.upto[i], 1)]
+		look := func(ws []word) {
+			for k := range ws {
+				ws[k].each(func(w *word) {
+					if hit == "" {
+						hit = s.word(w, dirs)
+					}
+				})
+			}
+		}
+		for _, d := range dirs {
+			if s.inside(s.path("", d)) {
+				return d
+			}
+		}
+		look(it.tokens)
+		look(it.writes)
+		if it.unit != nil {
+			for _, seg := range it.unit.readings {
+				s.segment(seg, look)
+				if hit == "" {
+					hit = s.around(seg, dirs)
+				}
+			}
+		}
+		if hit != "" {
+			return hit
+		}
+	}
+	return ""
+}
+
+// segment shows every word of a segment.
+func (s *shield) segment(seg *segment, look func([]word)) {
+	look(seg.flat)
+	look(seg.operands)
+	for k := range seg.targets {
+		look([]word{seg.targets[k].word})
+	}
+	for k := range seg.assigns {
+		look([]word{seg.assigns[k].value})
+	}
+	if seg.stdin != nil {
+		look([]word{*seg.stdin})
+	}
+	for k := range seg.tails {
+		look(seg.tails[k].seg.flat)
+	}
+}
+
+// item is it with its tildes and variables resolved, so that a cd to them is followed.
+func (s *shield) item(it item) item {
+	it.tokens, it.writes = s.words(it.tokens), s.words(it.writes)
+	if it.unit == nil {
+		return it
+	}
+	u := &unit{written: it.unit.written}
+	for _, seg := range it.unit.readings {
+		c := *seg
+		c.flat, c.operands = s.words(seg.flat), s.words(seg.operands)
+		c.targets = append([]target(nil), seg.targets...)
+		for i := range c.targets {
+			c.targets[i].word = s.resolve(c.targets[i].word)
+		}
+		c.assigns = append([]assign(nil), seg.assigns...)
+		for i := range c.assigns {
+			c.assigns[i].value = s.resolve(c.assigns[i].value)
+		}
+		u.readings = append(u.readings, &c)
+	}
+	u.stands, it.unit = u.readings[0], u
+	return it
+}
+
+func (s *shield) words(ws []word) []word {
+	out := make([]word, len(ws))
+	for i := range ws {
+		out[i] = s.resolve(ws[i])
+	}
+	return out
+}
+
+// resolve puts values in the place of a tilde and of the variables that are known.
+func (s *shield) resolve(w word) word {
+	if w.braced {
+		w.alts = s.words(w.alts)
+		return w
+	}
+	if !w.isTilde() && !w.open() || w.tail {
+		return w
+	}
+	pieces := append([]piece(nil), w.pieces...)
+	for i := range pieces {
+		p := &pieces[i]
+		value := ""
+		switch p.kind {
+		case home:
+			value = s.home(pieces[i+1:])
+		case param:
+			value = s.Variables[strings.TrimPrefix(p.text, "$")]
+		case opaque: // ${NAME…}, which may be the value
+			name, _, _ := strings.Cut(strings.TrimPrefix(p.text, "${"), "…")
+			value = s.Variables[name]
+		}
+		if value != "" {
+			*p = piece{kind: fixed, text: value, quoted: true}
+		}
+	}
+	return makeWord(pieces)
+}
+
+// home is what a tilde with these pieces behind it stands for; "" for somebody else's home.
+func (s *shield) home(behind []piece) string {
+	if len(behind) == 0 || strings.HasPrefix(behind[0].text, "/") {
+		return s.Variables["HOME"]
+	}
+	if behind[0].kind != fixed {
+		return ""
+	}
+	name, rest, _ := strings.Cut(behind[0].text, "/")
+	if v := s.Variables["HOME"]; v != "" && name == path.Base(v) {
+		behind[0].text = "/" + rest
+		return v
+	}
+	return ""
+}
