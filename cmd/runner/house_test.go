@@ -34,6 +34,7 @@ var arrows = map[string][]string{
 	"runner/failure/failuretest": {"runner/failure"},
 	"runner/journal":             {"runner/action", "runner/failure"},
 	"runner/policy":              {"runner/failure"},
+	"runner/machinepolicy":       {"runner/failure", "runner/policy"},
 	"runner/doctor":              {"runner/control", "runner/failure", "runner/journal", "runner/pairing", "runner/settings", "containerctl", "exec", "workspace"},
 	"runner/logs":                {"runner/failure", "runner/redact"},
 	"runner/redact":              {},

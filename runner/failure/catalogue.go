@@ -27,7 +27,7 @@ func Catalogue() []Entry {
 type texts struct{ cause, next string }
 
 // catalogue gives each name its texts. An area with many names has them in a file of its own, catalogue_AREA.go.
-var catalogue = together(core, folderArea, gitArea, terminalArea, daemonArea, pairingArea, serviceArea, hubArea, doorArea)
+var catalogue = together(core, folderArea, gitArea, terminalArea, daemonArea, pairingArea, serviceArea, hubArea, doorArea, machineArea)
 
 func together(areas ...map[Name]texts) map[Name]texts {
 	all := map[Name]texts{}

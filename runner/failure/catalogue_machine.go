@@ -1,0 +1,40 @@
+package failure
+
+// Names that concern the second lock: what this machine refuses, whatever a server says.
+const (
+	MachinePolicyInvalid   Name = "machine_policy_invalid"
+	MachinePolicyRefused   Name = "machine_policy_refused"
+	SteersTheJudge         Name = "steers_the_judge"
+	ConfinementUnavailable Name = "confinement_unavailable"
+	HeldForConfirmation    Name = "held_for_confirmation"
+	ConfirmationRefused    Name = "confirmation_refused"
+	ConfirmationExpired    Name = "confirmation_expired"
+	HeldActionNotFound     Name = "held_action_not_found"
+)
+
+var machineArea = map[Name]texts{
+	MachinePolicyInvalid: {
+		"`policy.json` can't be understood to the last member, and a lock is never half understood",
+		`correct it there; nothing runs before`},
+	MachinePolicyRefused: {
+		"`policy.json` on this machine does not allow it, whoever decided",
+		"ask the person at this machine; `policy.json` stands in the folder that `runner config path` names"},
+	SteersTheJudge: {
+		`it calls or names what decides about it: this runner's own commands, files or folders`,
+		`leave them out; who is to change them does so in a shell of their own`},
+	ConfinementUnavailable: {
+		"`policy.json` demands that commands are confined, and this system or this version can't",
+		"run the project in its container, or set `confine` to off"},
+	HeldForConfirmation: {
+		`a person has to decide about it, and none is known to have; it waits for the person at this machine`,
+		"run `runner confirm` on that machine; once it is allowed, send the same action again"},
+	ConfirmationRefused: {
+		`the person at this machine refused it`,
+		`ask them, or propose something else`},
+	ConfirmationExpired: {
+		"nobody at this machine confirmed it within `confirm.deadline`",
+		"propose it again, and run `runner confirm` on that machine in time"},
+	HeldActionNotFound: {
+		`no daemon of this user holds an action with this id; it may have been decided, or its time is over`,
+		"look at the list that `runner confirm` shows"},
+}
