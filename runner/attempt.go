@@ -70,7 +70,7 @@ func (s *session) connect(ctx context.Context) (link, error) {
 	}
 	joining, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	ch, reply, err := conn.Join(joining, "terminal:"+s.project.ID, action.NewJoin(s.m.capabilities(), s.m.extensions()))
+	ch, reply, err := conn.Join(joining, "terminal:"+s.project.ID, action.NewJoin(s.capabilities(), s.m.extensions()))
 	if err != nil {
 		conn.Close()
 		return link{}, err

@@ -7,6 +7,7 @@ import (
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/machinepolicy"
 	"brabo.dev/runner/workspace"
 )
 
@@ -34,6 +35,10 @@ func (s *session) receiveList(l link, msg channel.Message) {
 		return
 	}
 	s.browse(jobKey{msg.Event, list.Ref}, failed, func(ctx context.Context) {
+		if fail := s.guardFolder(machinepolicy.TypeBrowse, list.Ref, list.Path); fail != nil {
+			failed(fail)
+			return
+		}
 		listing, err := workspace.List(ctx, list.Path, s.m.o.Browse)
 		if err != nil {
 			failed(failure.From(err, list.Path))

@@ -8,9 +8,10 @@ import (
 )
 
 // capabilities are what a join declares: what works in this execution (protocol.md 3.4).
-func (m *Machine) capabilities() []string {
+func (s *session) capabilities() []string {
+	m := s.m
 	all := []string{action.CapabilityExec}
-	if m.o.Terminals.Max > 0 {
+	if m.o.Terminals.Max > 0 && s.guardTerminal("pty") == nil {
 		all = append(all, action.CapabilityPTY)
 	}
 	if m.gitWorks() {

@@ -3,8 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"brabo.dev/runner/containerctl"
@@ -43,7 +41,15 @@ func (s *session) receiveContainer(l link, in incoming) {
 // is of an earlier daemon.
 func (s *session) acceptContainer(l *link, c action.Container, in incoming) *failure.Failure {
 	s.log.Info("received", "ref", c.Ref, "action", c.Event)
-	return s.submit(s.m.containers, in, func(ctx context.Context) {
+	plan, fail := s.guardContainer(c)
+	if fail != nil {
+		return fail
+	}
+	w := way{plan: plan, text: describe(c.Event, cmp.Or(string(c.Spec), string(c.WorkspaceDirName))), cwd: plan.dir, patient: c.Deadline > 0, again: func() *failure.Failure {
+		_, fail := s.guardContainer(c)
+		return fail
+	}}
+	return s.admit(w, s.m.containers, in, func(ctx context.Context) {
 		ctx, cancel := context.WithDeadline(ctx, in.deadline)
 		defer cancel()
 		result, err := s.container(ctx, l, c, in)
@@ -133,8 +139,5 @@ func (s *session) ours(ctx context.Context, engine *containerctl.Engine, workspa
 
 // inside gives dir as the container sees it. The root counts in both of its forms.
 func (s *session) inside(dir string) string {
-	if rest, err := filepath.Rel(s.folder.Real, dir); err == nil && filepath.IsLocal(rest) && !strings.HasPrefix(dir, s.folder.Path) {
-		dir = filepath.Join(s.folder.Path, rest)
-	}
-	return containerctl.Translate(s.folder.Path, dir)
+	return containerctl.Translate(s.folder.Path, s.asWritten(dir))
 }

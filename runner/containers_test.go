@@ -276,7 +276,7 @@ func TestContainerActionsWithoutAnEngineAreNamed(t *testing.T) {
 		{"container_start", "b", `"other":1`, failure.MalformedAction},
 		{"container_start", "c", `"spec":` + spec("shop", "busybox:1"), failure.EngineNotInstalled},
 		{"container_stop", "d", `"workspaceDirName":"../x"`, failure.SpecInvalid},
-		{"container_remove", "e", `"workspaceDirName":"shop"`, failure.EngineNotInstalled},
+		{"container_remove", "e", `"workspaceDirName":"shop","decision":{"kind":"human","by":"ana","at":"2026-12-02T08:00:00Z"}`, failure.EngineNotInstalled},
 	} {
 		r := e.container(t, c.event, c.ref, c.rest)
 		if r.Ref != c.ref || r.Sucesso || r.Erro == "" {

@@ -21,6 +21,8 @@ type incoming struct {
 	payload  json.RawMessage
 	received time.Time
 	deadline time.Time // by when it has to be answered
+	// resumed says that it comes from the ledger of an earlier daemon.
+	resumed bool
 	// again says that the server sends it after each join until it has a result (protocol.md 12, ack).
 	again bool
 	// secrets are taken out of all that is kept and told about it: the daemon's own and what its env carries. Nil: the
@@ -113,7 +115,11 @@ func (s *session) acceptExec(e action.Exec, in incoming) *failure.Failure {
 	if fail != nil {
 		return fail
 	}
-	return s.submit(s.m.commands, in, func(ctx context.Context) { s.execute(ctx, e, plan, in) })
+	w := way{plan: plan, text: e.Command, cwd: plan.dir, patient: e.Deadline > 0, again: func() *failure.Failure {
+		_, fail := s.guard(e)
+		return fail
+	}}
+	return s.admit(w, s.m.commands, in, func(ctx context.Context) { s.execute(ctx, e, plan, in) })
 }
 
 // receive stores an action that was not seen before and has it accepted; what can't be is refused by name. decoded is
@@ -159,6 +165,7 @@ func (s *session) isNew(l link, in incoming, digest [sha256.Size]byte) bool {
 		poke(s.wake)
 	case journal.Running:
 		s.log.Info("received again: it is still running", "ref", in.ref)
+		s.announceAgain(in.ref)
 	case journal.Reused:
 		s.tell(l, in, failure.New(failure.RefReused, "action "+in.ref))
 	}
@@ -188,6 +195,16 @@ func (s *session) refuse(in incoming, fail *failure.Failure) {
 // submit hands an accepted action to a pool. run is called once it is certain that a later daemon would know of the
 // start; it stores the result.
 func (s *session) submit(p *pool, in incoming, run func(context.Context)) *failure.Failure {
+	j := s.jobOf(p, in, run)
+	added, fail := s.adds(j, in)
+	if added {
+		p.submit(j)
+	}
+	return fail
+}
+
+// jobOf is the job of an accepted action.
+func (s *session) jobOf(p *pool, in incoming, run func(context.Context)) *job {
 	j := p.job(s.work, s.project.ID, jobKey{in.event, in.ref}, in.deadline)
 	j.run = func(ctx context.Context) {
 		defer s.done(j)
@@ -203,16 +220,20 @@ func (s *session) submit(p *pool, in incoming, run func(context.Context)) *failu
 		defer s.done(j)
 		s.refuse(in, fail)
 	}
-	if !s.add(j) {
-		j.cancel()
-		if in.again { // the stop came in between; the next start finds it in the ledger
-			s.log.Info("left for the next start: this daemon stops", "ref", in.ref)
-			return nil
-		}
-		return failure.New(failure.Draining, "action "+in.ref)
+	return j
+}
+
+// adds registers a job; while the daemon stops it does not, which is a failure for who won't send the action again.
+func (s *session) adds(j *job, in incoming) (added bool, _ *failure.Failure) {
+	if s.add(j) {
+		return true, nil
 	}
-	p.submit(j)
-	return nil
+	j.cancel()
+	if in.again { // the stop came in between; the next start finds it in the ledger
+		s.log.Info("left for the next start: this daemon stops", "ref", in.ref)
+		return false, nil
+	}
+	return false, failure.New(failure.Draining, "action "+in.ref)
 }
 
 // deadline is how long e may take from its receipt (settings.md: commands.deadline and commands.git_deadline). The

@@ -72,6 +72,9 @@ func (s *session) drain() {
 	s.mu.Lock()
 	s.draining = true
 	s.noteIdleLocked()
+	s.mu.Unlock()
+	s.endHeld()
+	s.mu.Lock()
 	left := len(s.jobs)
 	s.mu.Unlock()
 	if left > 0 {

@@ -243,7 +243,8 @@ func testOptions(t testing.TB, e *engine, base string, log io.Writer) Options {
 			Shell: shell, Deadline: time.Minute, GitDeadline: time.Minute, Grace: 2 * time.Second,
 			Parallel: 4, Queue: 100, ResultLimit: 32768, Inherited: os.Environ(),
 		},
-		BackoffMax: 10 * time.Millisecond, StableAfter: time.Minute, DrainGrace: 30 * time.Second,
+		ConfirmDeadline: time.Minute,
+		BackoffMax:      10 * time.Millisecond, StableAfter: time.Minute, DrainGrace: 30 * time.Second,
 		Log: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 }

@@ -44,6 +44,9 @@ func refusedCredential(e action.Exec, container string) *failure.Failure {
 }
 
 func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming) action.ExecResult {
+	if fail := confined(p.confine, "action "+e.Ref); fail != nil {
+		return action.Refused(e.Ref, fail)
+	}
 	c := s.m.o.Commands
 	shown := s.streamOutput(e.Ref)
 	r := exec.Run(ctx, exec.Command{

@@ -21,6 +21,8 @@ import (
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/machinepolicy"
+	"brabo.dev/runner/runner/policy"
 	"brabo.dev/runner/runner/redact"
 	"brabo.dev/runner/workspace"
 	"brabo.dev/runner/workspace/git"
@@ -74,6 +76,12 @@ type Options struct {
 	Terminals  Terminals  // the zero value opens none
 	// Git runs git for typed actions, clones and mirrors; nil: there is none. Its Env is made for each action.
 	Git *git.Git
+	// Lock is what policy.json says now about a project; its failure refuses every action. Nil: there is no such file.
+	Lock func(projectID string) (machinepolicy.Lock, error)
+	// Protected is what belongs to this daemon, which no action may steer; the zero value protects nothing.
+	Protected policy.Protected
+	// ConfirmDeadline is how long a held action waits for the person at this machine (confirm.deadline).
+	ConfirmDeadline time.Duration
 	// Attempts bounds the attempts to connect in a minute, all projects together (connect.attempts); zero: no bound.
 	Attempts   int
 	BackoffMax time.Duration
@@ -102,6 +110,7 @@ type Machine struct {
 	commands, containers *pool
 	browses, mirrors     *pool
 	engines              *engines
+	held                 *confirmations
 	suspends, networks   broadcast
 	attempts             *rate.Limiter
 	counts               counts
@@ -131,6 +140,7 @@ func New(o Options) *Machine {
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
 		browses: newPool(browseParallel, browseQueue), mirrors: newPool(mirrorParallel, mirrorQueue),
 	}
+	m.held = &confirmations{limit: o.Commands.Queue, all: map[string]*held{}}
 	m.containers.oneEach, m.mirrors.oneEach = true, true
 	m.attempts = rate.NewLimiter(rate.Inf, 0)
 	if o.Attempts > 0 {
@@ -190,6 +200,7 @@ func (m *Machine) watchSuspends(ctx context.Context) {
 		m.o.Log.Info("the machine has slept", "for", d.Round(time.Second))
 		m.commands.expire(time.Now())
 		m.containers.expire(time.Now())
+		m.held.expire(time.Now())
 		m.wakeUp()
 		m.suspends.tell()
 	})

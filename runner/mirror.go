@@ -8,6 +8,7 @@ import (
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/machinepolicy"
 	"brabo.dev/runner/workspace"
 )
 
@@ -36,6 +37,9 @@ func (s *session) acceptMirror(l link, m action.MirrorSync, in incoming) *failur
 		return failure.New(failure.MirrorNotGranted, m.Destino).Because("the server granted %s at the join", l.mirror)
 	case s.m.o.Git == nil:
 		return failure.New(failure.GitMissing, "git")
+	}
+	if fail := s.guardFolder(machinepolicy.TypeMirror, m.Ref, m.Destino); fail != nil {
+		return fail
 	}
 	return s.submit(s.m.mirrors, in, func(ctx context.Context) { s.sync(ctx, m, in) })
 }

@@ -19,6 +19,10 @@ type job struct {
 	run     func(ctx context.Context)
 	refuse  func(*failure.Failure)
 
+	// held answers a job with a failure while it waits for the person at this machine; false where it does not wait for
+	// one any more. Nil: it never did.
+	held func(*failure.Failure) bool
+
 	began time.Time // of run; guarded by the session's mutex
 
 	ctx    context.Context // of run
@@ -173,6 +177,9 @@ func (p *pool) expire(now time.Time) {
 
 // end ends j with fail as the reason: a waiting one never starts, a running one is cancelled and answers itself.
 func (j *job) end(fail *failure.Failure) {
+	if j.held != nil && j.held(fail) {
+		return
+	}
 	if !j.pool.withdraw(j, fail) {
 		j.cancel()
 	}

@@ -126,7 +126,7 @@ func markOf(k journal.Key) string {
 // resume queues an action that an earlier daemon received and did not begin.
 func (s *session) resume(u journal.Unfinished) {
 	in := answering(u.Key.Event)
-	in.ref, in.payload, in.received, in.deadline = u.Key.Ref, u.Payload, u.Received, u.Deadline
+	in.ref, in.payload, in.received, in.deadline, in.resumed = u.Key.Ref, u.Payload, u.Received, u.Deadline, true
 	// Which extensions were granted is not known any more. Their fields are read if they have their form, since a
 	// decision can only make the guard stricter; the deadline is the one that was computed then.
 	var fail *failure.Failure

@@ -89,12 +89,13 @@ func (s *session) begin(j *job) {
 
 // status is the session as Status tells it.
 func (s *session) status() control.Project {
+	held := s.m.held.of(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := &s.standing
 	p := control.Project{
 		ID: s.project.ID, Root: s.project.Root, State: st.state, Since: st.since, Until: st.until, Failure: st.fail,
-		Running: []control.Running{},
+		Running: []control.Running{}, Held: held,
 	}
 	if st.conn != nil {
 		p.LastContact = st.conn.LastHeard()
@@ -107,6 +108,9 @@ func (s *session) status() control.Project {
 	for _, j := range s.jobs {
 		if j.began.IsZero() {
 			p.Queued++
+			if slices.ContainsFunc(held, func(h control.Held) bool { return h.Ref == j.key.ref && h.Event == j.key.event }) {
+				p.Queued--
+			}
 			continue
 		}
 		p.Running = append(p.Running, control.Running{Event: j.key.event, Ref: j.key.ref, Since: j.began})

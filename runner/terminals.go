@@ -66,6 +66,9 @@ func (s *session) receiveTerminal(l link, msg channel.Message) {
 		var open action.PtyOpen
 		if open, fail = action.DecodePtyOpen(msg.Payload); open.SessionRef != "" {
 			if fail == nil {
+				fail = s.guardTerminal(open.SessionRef)
+			}
+			if fail == nil {
 				fail = l.terminals.start(open)
 			}
 			if fail != nil {

@@ -9,7 +9,6 @@ import (
 
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
-	"brabo.dev/runner/runner/policy"
 	"brabo.dev/runner/workspace"
 	"brabo.dev/runner/workspace/git"
 )
@@ -40,7 +39,11 @@ func (s *session) acceptTyped(t action.Typed, in incoming) *failure.Failure {
 	if fail != nil {
 		return fail
 	}
-	return s.submit(s.m.commands, in, func(ctx context.Context) {
+	w := way{plan: plan, text: describe(t.Type, string(in.payload)), cwd: plan.dir, patient: t.Deadline > 0, again: func() *failure.Failure {
+		_, fail := s.guardTyped(t)
+		return fail
+	}}
+	return s.admit(w, s.m.commands, in, func(ctx context.Context) {
 		ctx, cancel := context.WithDeadline(ctx, in.deadline)
 		defer cancel()
 		result, err := s.typed(ctx, t, plan)
@@ -66,19 +69,6 @@ func cutShort(ctx context.Context, err error, subject string) *failure.Failure {
 	return failure.From(err, subject)
 }
 
-// guardTyped is the guard of typed actions: where they work, what environment they bring, and the deny rules.
-func (s *session) guardTyped(t action.Typed) (plan, *failure.Failure) {
-	p, fail := s.place(t.Cwd(), t.Env)
-	if fail != nil {
-		return plan{}, fail
-	}
-	a := policy.Action{Type: t.Type}
-	if t.WriteFile != nil {
-		a.Path = t.WriteFile.Path
-	}
-	return p, s.deniedAction(a, t.Ref, true)
-}
-
 // typed carries out one typed action.
 func (s *session) typed(ctx context.Context, t action.Typed, p plan) (any, error) {
 	if w := t.WriteFile; w != nil {
@@ -92,6 +82,9 @@ func (s *session) typed(ctx context.Context, t action.Typed, p plan) (any, error
 	}
 	if s.m.o.Git == nil {
 		return nil, failure.New(failure.GitMissing, "git")
+	}
+	if fail := confined(p.confine, "git"); fail != nil {
+		return nil, fail
 	}
 	g := *s.m.o.Git
 	g.Env = p.env

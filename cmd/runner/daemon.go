@@ -34,6 +34,7 @@ func (d *daemon) accompany(ctx context.Context, manager notify.Manager) (stop fu
 	server, err := control.Listen(control.Options{
 		Folder: d.folder, Log: d.log, Status: d.status,
 		History: func(q control.Query) ([]control.Action, error) { return historyOf(d.journal, q) },
+		Confirm: d.machine.Confirm,
 		Checks:  func(ctx context.Context) []control.Finding { return doctor.Run(ctx, d.checks) },
 	})
 	if err != nil {

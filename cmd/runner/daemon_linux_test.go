@@ -52,7 +52,12 @@ func TestDaemonAnswersOnItsSocketAndNotItsOwnCommands(t *testing.T) {
 		t.Errorf("its state is in %s", s.Folder)
 	}
 	// What the command leaves behind asks too: its parents are gone, its session is another, the daemon its reaper.
-	ask := fmt.Sprintf("env -u %s %s=%s %s", asCommand, asAsker, s.Folder, os.Args[0])
+	// It stands in a file, since a command that names the folder is refused before it can ask.
+	script := fmt.Sprintf("env -u %s %s=%s %s", asCommand, asAsker, s.Folder, os.Args[0])
+	if err := os.WriteFile(filepath.Join(root, "ask.sh"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const ask = "sh ask.sh"
 	for name, command := range map[string]string{
 		"command": ask,
 		"orphan":  fmt.Sprintf("(setsid sh -c 'sleep 0.1; %s >said.part; mv said.part said' &) >/dev/null 2>&1; while [ ! -e said ]; do sleep 0.01; done; cat said", ask),

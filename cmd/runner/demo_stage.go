@@ -114,6 +114,7 @@ func demoOptions(folder, hubURL string, token settings.Secret, log *slog.Logger)
 	}
 	o.Folder = workspace.Options{Demo: true, Origin: "demo"}
 	o.Commands.SpoolDir = ""
+	o.Lock = nil // the story is the same everywhere, and allows nothing that this machine's own rules are about
 	return o, ownChildren()
 }
 

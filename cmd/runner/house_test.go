@@ -21,7 +21,7 @@ const module = "brabo.dev/runner"
 var arrows = map[string][]string{
 	"cmd/runner":                 {"*"},
 	"cmd/figures":                {"*"},
-	"runner":                     {"runner/action", "runner/control", "runner/failure", "runner/journal", "runner/policy", "runner/pairing", "runner/redact", "runner/settings", "channel", "exec", "workspace", "workspace/git", "containerctl"},
+	"runner":                     {"runner/action", "runner/control", "runner/failure", "runner/journal", "runner/machinepolicy", "runner/policy", "runner/pairing", "runner/redact", "runner/settings", "channel", "exec", "workspace", "workspace/git", "containerctl"},
 	"runner/hub":                 {"runner/hub/page", "runner/hub/store", "runner/action", "runner/failure", "runner/policy", "runner/pairing", "runner/settings", "runner/shown", "channel", "workspace"},
 	"runner/hub/client":          {"runner/hub", "runner/failure"},
 	"runner/hub/mcp":             {"runner/hub", "runner/failure"},

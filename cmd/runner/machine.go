@@ -83,9 +83,12 @@ func (h host) options() (runner.Options, error) {
 		Containers: runner.Containers{
 			Discover: h.discover, User: h.settings.Container.User, Drift: h.settings.Container.Drift, Pull: h.settings.Container.Pull,
 		},
-		Git:        h.git(),
-		Attempts:   h.attempts(),
-		BackoffMax: h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
+		Git:             h.git(),
+		Lock:            h.machinePolicy().Lock,
+		Protected:       protected(h.sources),
+		ConfirmDeadline: h.settings.Confirm.Deadline,
+		Attempts:        h.attempts(),
+		BackoffMax:      h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
 		Secrets: h.known, Log: h.log, Refresh: h.client.HTTP.CloseIdleConnections,
 	}
 	if h.settings.Terminals.Enabled {

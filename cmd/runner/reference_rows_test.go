@@ -18,6 +18,8 @@ var variables = []row{
 // files are ours, by where they lie on Linux.
 var files = []row{
 	{"~/.config/runner/config.json", "settings"},
+	{"~/.config/runner/policy.json", "what this machine refuses, whatever a server says"},
+	{"/etc/runner/policy.json", "the same for all of this machine's users; it can only narrow theirs"},
 	{"~/.config/runner/projects.json", "the folders that this machine has confirmed for the hub's projects"},
 	{"~/.local/state/runner/journal.db", "what was received, started, finished, delivered"},
 	{"~/.local/state/runner/journal.lock", "held by the daemon that owns the journal"},

@@ -120,6 +120,7 @@ func newRootCommand() *cobra.Command {
 		newProposeCommand(),
 		newPendingCommand(),
 		newApproveCommand(),
+		newConfirmCommand(),
 		newDenyCommand(),
 		newCancelCommand(),
 		newEventsCommand(),

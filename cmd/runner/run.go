@@ -92,6 +92,10 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 		return usageError(err)
 	}
 	defer profiles.close()
+	// A lock that is not understood is no lock.
+	if _, err := options.Lock(r.ProjectID); err != nil {
+		return usageError(err)
+	}
 	if err := ownChildren(); err != nil {
 		return err
 	}

@@ -137,6 +137,9 @@ func writeProject(w io.Writer, p control.Project, now time.Time) {
 		parts = append(parts, fmt.Sprintf("%d terminals", p.Terminals))
 	}
 	fmt.Fprintf(w, "  project   %s in %s: %s\n", visible(p.ID), visible(p.Root), strings.Join(parts, ", "))
+	for _, h := range p.Held {
+		fmt.Fprintf(w, "            %s waits for you: `runner confirm`\n", visible(h.Ref))
+	}
 	for _, r := range p.Running {
 		fmt.Fprintf(w, "            %s %s runs for %s\n", visible(r.Event), visible(r.Ref), ago(now, r.Since))
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,7 +42,19 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 }
 
 func (c *Client) get(ctx context.Context, path string, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://runner"+path, nil)
+	return c.ask(ctx, http.MethodGet, path, nil, into)
+}
+
+func (c *Client) post(ctx context.Context, path string, body, into any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return failure.New(failure.ControlFailed, address(c.folder)).Wrap(err)
+	}
+	return c.ask(ctx, http.MethodPost, path, bytes.NewReader(raw), into)
+}
+
+func (c *Client) ask(ctx context.Context, method, path string, question io.Reader, into any) error {
+	request, err := http.NewRequestWithContext(ctx, method, "http://runner"+path, question)
 	if err != nil {
 		return failure.New(failure.ControlFailed, address(c.folder)).Wrap(err)
 	}

@@ -7,6 +7,7 @@
 //
 //	GET /status    the Status
 //	GET /history   Actions, newest first
+//	POST /confirm  the person's word about a held action
 //	GET /checks    what `runner doctor` finds
 //
 // On Linux a peer that descends from the daemon is refused: it is, or was started by, one of the daemon's own

@@ -24,7 +24,9 @@ type Options struct {
 	History func(Query) ([]Action, error)
 	// Checks is what `runner doctor` looks at.
 	Checks func(context.Context) []Finding
-	Log    *slog.Logger // required
+	// Confirm takes the person's word about a held action.
+	Confirm func(id string, allow bool) error
+	Log     *slog.Logger // required
 }
 
 // Server answers on the socket of one daemon.
@@ -52,6 +54,7 @@ func Listen(o Options) (*Server, error) {
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, o.Status()) })
 	mux.HandleFunc("GET /checks", answerChecks(o.Checks))
 	mux.HandleFunc("GET /history", answerHistory(o.History))
+	mux.HandleFunc("POST /confirm", answerConfirm(o.Confirm))
 	s.http = http.Server{
 		Handler: strangersOnly(mux, o.Log), ReadTimeout: readTimeout, WriteTimeout: writeTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),

@@ -55,6 +55,7 @@ type Project struct {
 	Running    []Running `json:"running"` // oldest first
 	Queued     int       `json:"queued"`  // accepted actions that wait for a place
 	Terminals  int       `json:"terminals"`
+	Held       []Held    `json:"held,omitempty"` // actions that wait for the person at this machine, oldest first
 }
 
 // Running is one action that runs now.

@@ -153,35 +153,31 @@ func (s *shield) text(t string) string {
 	}
 	t = fold(t)
 	for _, name := range s.spelled {
-		if written(t, name) {
+		if written(t, fold(name)) {
 			return name
 		}
 	}
 	return ""
 }
 
-// spellings are the texts in which protected things are written, folded.
+// spellings are the texts in which protected things are written.
 func (p Protected) spellings() []string {
 	var all []string
 	for _, folder := range p.Folders {
-		folder = fold(cleanPath(folder))
+		folder = cleanPath(folder)
 		all = append(all, folder)
 		for name, value := range p.Variables {
-			rest, found := strings.CutPrefix(folder, fold(cleanPath(value)))
+			rest, found := strings.CutPrefix(folder, cleanPath(value))
 			if !found || value == "" || !strings.HasPrefix(rest, "/") {
 				continue
 			}
-			name = fold(name)
 			all = append(all, "$"+name+rest, "${"+name+"}"+rest)
-			if name == "home" {
+			if name == "HOME" {
 				all = append(all, "~"+rest)
 			}
 		}
 	}
-	for _, f := range p.Files {
-		all = append(all, fold(f))
-	}
-	return all
+	return append(all, p.Files...)
 }
 
 // written: name stands in text as a whole.
