@@ -152,7 +152,7 @@ func (m *Machine) Confirm(id string, allow bool) error {
 			h.job.refuse(fail)
 			return fail
 		}
-		h.s.announce(h.ref, stageConfirmed)
+		h.s.announce(h.ref, action.StageConfirmed)
 		h.job.pool.submit(h.job)
 	}
 	return nil

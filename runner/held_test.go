@@ -63,13 +63,13 @@ func TestHeldActionRunsOnceTheOwnerAllowsIt(t *testing.T) {
 			t.Errorf("%+v %v", p, err)
 		}
 	}
-	stage(stageHeld)
+	stage(action.StageHeld)
 	e.exec(t, "a", unseen, rule) // sent again after a restart of the server, which has forgotten
-	stage(stageHeld)
+	stage(action.StageHeld)
 	if err := d.m.Confirm(h.ID, true); err != nil {
 		t.Fatal(err)
 	}
-	stage(stageConfirmed)
+	stage(action.StageConfirmed)
 	if r := e.result(t); r.Output != "ran\n" {
 		t.Errorf("%+v", r)
 	}

@@ -9,12 +9,6 @@ import (
 	"brabo.dev/runner/runner/failure"
 )
 
-// Stages of an action's progress that tell a server of a held action.
-const (
-	stageHeld      = "waits_for_confirmation"
-	stageConfirmed = "confirmed"
-)
-
 // way is how an accepted action goes on.
 type way struct {
 	plan plan
@@ -57,7 +51,7 @@ func (s *session) admit(w way, p *pool, in incoming, run func(context.Context)) 
 		return failure.New(failure.QueueFull, "project "+s.project.ID).Because("too many actions wait for a confirmation")
 	}
 	s.log.Warn("held for the person at this machine", "ref", in.ref, "confirm", h.id, "why", h.said.Reason, "until", h.until.Format(time.RFC3339))
-	s.announce(in.ref, stageHeld)
+	s.announce(in.ref, action.StageHeld)
 	if s.isDraining() { // the stop came in between
 		s.endHeld()
 	}
@@ -95,7 +89,7 @@ func (s *session) announce(ref, stage string) {
 // announceAgain does so to a server that sent a known action again, and may have forgotten.
 func (s *session) announceAgain(ref string) {
 	if len(s.m.held.some(func(h *held) bool { return h.s == s && h.job != nil && h.ref == ref })) > 0 {
-		s.announce(ref, stageHeld)
+		s.announce(ref, action.StageHeld)
 	}
 }
 

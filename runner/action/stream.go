@@ -20,6 +20,13 @@ type ExecOutput struct {
 	Data   []byte `json:"data"`
 }
 
+// Stages of an ActionProgress that tell of a second lock: a person at the runner's machine has to allow the action
+// there, or has. No message can.
+const (
+	StageHeld      = "waits_for_confirmation"
+	StageConfirmed = "confirmed"
+)
+
 // ActionProgress tells how far a pull, a clone or a mirror is.
 type ActionProgress struct {
 	Ref     string `json:"ref"`

@@ -26,6 +26,7 @@ type running struct {
 	everSent bool              // to any
 	timer    *time.Timer       // ends it when no outcome came
 	output   *tail             // of a command, as far as it was told
+	held     bool              // the runner said that it waits for the person at its machine
 }
 
 // message is an action as the hub sends it: the fields of its kind (protocol.md 4) and of the extensions.

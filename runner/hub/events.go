@@ -32,6 +32,8 @@ const (
 	eventCredential  = "git_credential.changed"
 	eventRunner      = "runner.changed"
 	eventVerified    = "project.workspace_verified"
+	eventHeld        = "action.held" // the second lock of the runner's machine
+	eventConfirmed   = "action.confirmed"
 )
 
 // Event is one step in the log.

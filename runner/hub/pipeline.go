@@ -218,7 +218,8 @@ func (h *Hub) Get(id string) (Action, error) {
 	if err != nil {
 		return Action{}, err
 	}
-	return actionOf(row)
+	a, err := actionOf(row)
+	return h.stands(a), err
 }
 
 func (h *Hub) row(id string) (row store.Action, err error) {
@@ -254,7 +255,7 @@ func (h *Hub) list(f store.Filter) ([]Action, error) {
 	actions := make([]Action, 0, len(rows))
 	for _, row := range rows {
 		a, one := actionOf(row)
-		actions, err = append(actions, a), errors.Join(err, one)
+		actions, err = append(actions, h.stands(a)), errors.Join(err, one)
 	}
 	return actions, err
 }

@@ -135,6 +135,9 @@ type Action struct {
 	// DueAt is when an outcome that the proposer has to report is too late.
 	DueAt   *time.Time `json:"dueAt,omitempty"`
 	Outcome *Outcome   `json:"outcome,omitempty"`
+	// Held: the runner has it, and waits for the person at its machine, who allows it there with `runner confirm`; nobody
+	// can from here.
+	Held bool `json:"heldAtMachine,omitempty"`
 	// Cursor is the action's place in the order of the proposals, for `before`.
 	Cursor int64 `json:"cursor"`
 }

@@ -130,7 +130,16 @@ func (r *runnerHandler) Handle(_ context.Context, msg channel.Message) {
 		if json.Unmarshal(msg.Payload, &piece) == nil {
 			r.h.outputTold(r.p.ID, piece)
 		}
-	case action.EventActionProgress: // a sign of life, which nothing is done with
+	case action.EventActionProgress: // but for these two a sign of life, which nothing is done with
+		var told action.ActionProgress
+		if json.Unmarshal(msg.Payload, &told) == nil {
+			switch told.Stage {
+			case action.StageHeld:
+				r.h.heldTold(r.p.ID, told.Ref, true)
+			case action.StageConfirmed:
+				r.h.heldTold(r.p.ID, told.Ref, false)
+			}
+		}
 	default:
 		r.h.c.Log.Warn("an event that the hub does not know", "project", r.p.ID, "event", printable(msg.Event))
 	}

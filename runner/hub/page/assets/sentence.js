@@ -29,7 +29,7 @@ export function decision({ status, decidedBy }) {
 }
 
 /** How an action stands, in one word and the class that colours it. */
-export function standing({ status, outcome }) {
+export function standing({ status, outcome, heldAtMachine }) {
   switch (status) {
     case 'executed':
       return ['done', 'good'];
@@ -41,7 +41,7 @@ export function standing({ status, outcome }) {
     case 'pending':
       return ['waiting', 'ask'];
     default:
-      return ['running', 'live'];
+      return heldAtMachine ? ['waits for confirmation at the machine: runner confirm', 'ask'] : ['running', 'live'];
   }
 }
 
