@@ -2,6 +2,7 @@ package exec
 
 import (
 	"io"
+	"os"
 	"time"
 
 	"brabo.dev/runner/runner/failure"
@@ -14,8 +15,11 @@ type Command struct {
 	// PlainPOSIX tells whether a text means the same in every shell (policy.md 17). It is asked when Shell is no bash;
 	// nil refuses every text then.
 	PlainPOSIX func(text string) bool
-	Dir        string   // absolute; the working directory
-	Env        []string // the whole environment, as Environment makes it
+	Dir        string // absolute; the working directory
+	// Enter opens Dir at the last moment and vouches for it; the command stands in what it opened (on Linux; elsewhere in
+	// what then has the name). A failure of its own is the result's. Nil: Dir is taken as it is.
+	Enter func(dir string) (*os.File, error)
+	Env   []string // the whole environment, as Environment makes it
 
 	Received time.Time     // when the action came; zero: now
 	Deadline time.Time     // when the result has to be there, waiting included; zero: never
@@ -39,6 +43,18 @@ type Command struct {
 	Started func(pid int, identity string) // called once the shell runs, with what EndLeftovers wants to know
 
 	linger time.Duration // how long what the shell left may go on; zero: the constant. Tests need longer
+}
+
+// enter gives the path by which the command gets into its folder, and what has to be called once it is there.
+func (c *Command) enter() (dir string, release func(), err error) {
+	if c.Enter == nil {
+		return c.Dir, func() {}, nil
+	}
+	folder, err := c.Enter(c.Dir)
+	if err != nil {
+		return "", nil, err
+	}
+	return through(folder), func() { folder.Close() }, nil
 }
 
 // Result is what became of a Command.

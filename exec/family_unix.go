@@ -30,9 +30,14 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 	if _, err := exec.LookPath(c.Shell.Path); err != nil && c.Umask != nil {
 		return nil, err // the shell in between would only say so in the output
 	}
+	dir, release, err := c.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	argv := argv(c)
 	return startFamily(argv[0], argv, &os.ProcAttr{
-		Dir:   c.Dir,
+		Dir:   dir,
 		Env:   commandEnv(c.Env, c.Dir),
 		Files: []*os.File{null, out, out},
 		Sys:   &syscall.SysProcAttr{Setsid: true},

@@ -29,9 +29,14 @@ func newFamily(c *Command, out *os.File) (_ *family, err error) {
 		return nil, err
 	}
 	defer null.Close()
+	dir, release, err := c.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	argv := c.Shell.words(c.Text)
 	proc, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
-		Dir:   c.Dir,
+		Dir:   dir,
 		Env:   commandEnv(c.Env, c.Dir),
 		Files: []*os.File{null, out, out},
 		Sys: &syscall.SysProcAttr{

@@ -38,6 +38,9 @@ func refuse(ctx context.Context, c *Command, w window) *failure.Failure {
 
 // startFailure names what kept c's shell from starting.
 func startFailure(c *Command, err error) *failure.Failure {
+	if f := failure.As(err); f != nil {
+		return f // of Enter
+	}
 	if tooLong(err) {
 		return failure.New(failure.CommandTooLong, about(c)).
 			Because("the command text has %d bytes, which with the environment is more than this system can start", len(c.Text)).Wrap(err)

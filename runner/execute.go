@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"brabo.dev/runner/containerctl"
@@ -11,6 +12,7 @@ import (
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/journal"
+	"brabo.dev/runner/workspace"
 )
 
 // credentialStays is how a Brabo engine recognises that a command was refused for the sake of its credential
@@ -51,7 +53,7 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 	shown := s.streamOutput(e.Ref)
 	r := exec.Run(ctx, exec.Command{
 		Text: e.Command, Shell: c.Shell, PlainPOSIX: plainPOSIX,
-		Dir: p.dir, Env: p.env,
+		Dir: p.dir, Enter: s.enter, Env: p.env,
 		Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 		// Room is kept for the words that a result without an exit code needs.
 		ResultLimit: c.ResultLimit - action.NoticeRoom,
@@ -79,6 +81,10 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 	}
 	return action.ExecResult{Ref: e.Ref, ExitCode: r.ExitCode, Output: r.Output}
 }
+
+// enter opens a command's folder when the command starts: what it was when the action came may have changed, above all
+// while the action waited behind others.
+func (s *session) enter(dir string) (*os.File, error) { return workspace.Enter(dir, s.folder.Real) }
 
 // inContainer runs e in the project's container. What is no plain POSIX text wants the image's bash.
 func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, container containerctl.State, e action.Exec, p plan, in incoming) action.ExecResult {
