@@ -97,7 +97,7 @@ func nameEnd(end *channel.EndError, subject string) *failure.Failure {
 
 func needsPerson(name failure.Name) bool {
 	switch name {
-	case failure.TicketRefused, failure.NotMember, failure.ProjectMode, failure.ProjectNotFound,
+	case failure.TicketRefused, failure.CredentialExpired, failure.CredentialRevoked, failure.CredentialUnknown, failure.NotMember, failure.ProjectMode, failure.ProjectNotFound,
 		failure.CredentialInvalid, failure.CredentialMissing, failure.ClockSkew, failure.BadServerAnswer:
 		return true
 	}

@@ -28,6 +28,7 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		person bool
 	}{
 		{"ticket", failure.New(failure.TicketRefused, "p"), failure.TicketRefused, slowly, true},
+		{"revoked", failure.New(failure.CredentialRevoked, "p"), failure.CredentialRevoked, slowly, true},
 		{"role", failure.New(failure.NotMember, "p"), failure.NotMember, slowly, true},
 		{"rate", failure.New(failure.RateLimited, "p").Wrap(&pairing.StatusError{Status: 429, RetryAfter: 7 * time.Second}), failure.RateLimited, 7 * time.Second, false},
 		{"server down", failure.New(failure.ServerUnavailable, "p"), failure.ServerUnavailable, 0, false},

@@ -16,6 +16,9 @@ const (
 	KeychainUnavailable  Name = "keychain_unavailable"
 	KeychainKeyMissing   Name = "keychain_key_missing"
 	KeychainUnused       Name = "keychain_unused"
+	CredentialExpired    Name = "credential_expired"
+	CredentialRevoked    Name = "credential_revoked"
+	CredentialUnknown    Name = "credential_unknown"
 	ProjectsFileInvalid  Name = "projects_file_invalid"
 	RootNotConfirmedHere Name = "root_not_confirmed_here"
 )
@@ -61,6 +64,15 @@ var pairingArea = map[Name]texts{
 	KeychainUnused: {
 		"the key lies in a file, although `pairing.keychain` is set: it was paired before that",
 		"pair this machine again with `runner login`, which puts the key into the keychain"},
+	CredentialExpired: {
+		`the time of this credential, or of its signature, is over`,
+		"check this machine's clock; a token that has expired is replaced by a new one from the server"},
+	CredentialRevoked: {
+		`this credential was revoked on the server, or the person who had it let in is no member any more`,
+		"if that was not meant, pair this machine again with `runner login`"},
+	CredentialUnknown: {
+		`the server does not know this credential: another server answers at the address, or it was set up anew`,
+		"check the address; to pair with what answers there now, run `runner login`"},
 	ProjectsFileInvalid: {
 		`the list of this machine's projects can't be read as it stands`,
 		"correct it, or remove it and add the projects again with `runner project add`"},

@@ -36,6 +36,8 @@ func (h *Hub) api() []route {
 		{"GET", "/runner/projects", nil, plain(h.getRunnerProjects)},
 		{"GET", "/runner/websocket", nil, plain(h.server.ServeHTTP)},
 		{"GET", "/openapi.json", nil, plain(getOpenAPI)},
+		{"POST", "/oauth/device_authorization", nil, plain(h.postDeviceAuthorization)},
+		{"POST", "/oauth/token", nil, plain(h.postToken)},
 		{"GET", "/me", anyone, h.getMe},
 		{"POST", "/login-codes", person(policy.Viewer), h.postLoginCode},
 		{"POST", "/logout", person(policy.Viewer), h.postLogout},
@@ -76,7 +78,7 @@ func (h *Hub) api() []route {
 		{"DELETE", "/git-credentials/{host}", person(policy.Owner), h.deleteGitCredential},
 		{"GET", "/daemons", person(policy.Viewer), h.getDaemons},
 		{"POST", "/daemons", person(policy.Owner), h.postDaemon},
-		{"DELETE", "/daemons/{id}", person(policy.Developer), h.deleteDaemon},
+		{"DELETE", "/daemons/{id}", nil, plain(h.deleteDaemon)},
 		{"GET", "/containers", person(policy.Viewer), h.getContainers},
 	}
 }

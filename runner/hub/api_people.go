@@ -212,21 +212,17 @@ func (h *Hub) getDaemons(w http.ResponseWriter, _ *http.Request, _ Principal) {
 	answer(w, http.StatusOK, map[string]any{"daemons": list}, err)
 }
 
-func (h *Hub) deleteDaemon(w http.ResponseWriter, r *http.Request, who Principal) {
-	none(w, h.RevokeDaemon(who, r.PathValue("id")))
-}
-
 // postTicket is call A of protocol.md 1.2.
 func (h *Hub) postTicket(w http.ResponseWriter, r *http.Request) {
 	now, id := time.Now(), r.PathValue("id")
-	d, known, err := h.daemon(r, now)
+	d, refused, err := h.daemon(r, now)
 	subject := "project " + printable(id)
 	missing := h.knows(id)
 	switch {
 	case err != nil:
 		writeError(w, err)
-	case !known:
-		writeFailure(w, http.StatusUnauthorized, failure.New(failure.TicketRefused, subject))
+	case refused != "":
+		writeFailure(w, http.StatusUnauthorized, failure.New(refused, subject))
 	case d.Project != "" && d.Project != id, d.Key != nil && (d.claimed == nil || *d.claimed != id), !d.role.AtLeast(policy.Developer):
 		writeFailure(w, http.StatusForbidden, failure.New(failure.NotMember, subject))
 	case missing != nil:
@@ -255,13 +251,13 @@ func (h *Hub) contact(id string, now time.Time) {
 // getRunnerProjects is call B of protocol.md 1.2, with the mode and root of section 12.
 func (h *Hub) getRunnerProjects(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
-	d, known, err := h.daemon(r, now)
+	d, refused, err := h.daemon(r, now)
 	switch {
 	case err != nil:
 		writeError(w, err)
 		return
-	case !known:
-		writeFailure(w, http.StatusUnauthorized, failure.New(failure.TicketRefused, "projects"))
+	case refused != "":
+		writeFailure(w, http.StatusUnauthorized, failure.New(refused, "projects"))
 		return
 	case d.Key == nil || d.Project != "" || d.claimed != nil:
 		writeFailure(w, http.StatusForbidden, failure.New(failure.NotMember, "projects"))

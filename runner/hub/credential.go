@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub/store"
 	"brabo.dev/runner/runner/policy"
 )
@@ -41,14 +42,15 @@ type asking struct {
 	claimed *string     // the project that a signature names
 }
 
-// daemon finds which daemon asks. Unknown, revoked and expired credentials, bad signatures, and those of a person who
-// is no member any more are all alike: not known.
-func (h *Hub) daemon(r *http.Request, now time.Time) (a asking, known bool, err error) {
+// daemon finds which daemon asks. One that is not let in is told why, by name, where it has shown that the credential
+// is its own; all the names come with the same status, as those who decide by the status expect (protocol.md 1.2).
+func (h *Hub) daemon(r *http.Request, now time.Time) (a asking, refused failure.Name, err error) {
 	text := bearer(r)
 	if text == "" {
-		return asking{}, false, nil
+		return asking{}, failure.TicketRefused, nil
 	}
 	jws, bad := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.EdDSA})
+	orphan := false
 	err = h.store.View(func(tx store.Tx) (err error) {
 		if bad != nil {
 			a.Daemon, err = tx.DaemonByToken(store.Hash(text))
@@ -60,34 +62,44 @@ func (h *Hub) daemon(r *http.Request, now time.Time) (a asking, known bool, err 
 		}
 		owner, err := tx.Member(a.Owner)
 		a.role = policy.Role(owner.Role)
+		if errors.Is(err, store.ErrNone) {
+			orphan, err = true, nil
+		}
 		return err
 	})
 	switch {
 	case errors.Is(err, store.ErrNone):
-		return asking{}, false, nil
+		return asking{}, failure.CredentialUnknown, nil
 	case err != nil:
-		return asking{}, false, err
-	case !a.Revoked.IsZero(), bad == nil && len(a.Key) != ed25519.PublicKeySize:
-		return asking{}, false, nil
-	case bad != nil:
-		return a, true, nil
+		return asking{}, "", err
 	}
-	signed, err := jws.Verify(ed25519.PublicKey(a.Key))
-	if err != nil {
-		return asking{}, false, nil
+	if bad == nil {
+		if a.claimed, refused = a.signed(jws, now); refused != "" && refused != failure.CredentialExpired {
+			return asking{}, refused, nil
+		}
 	}
-	var cl claims
-	if json.Unmarshal(signed, &cl) != nil || !cl.current(now) {
-		return asking{}, false, nil
+	if orphan || !a.Revoked.IsZero() {
+		return a, failure.CredentialRevoked, nil
 	}
-	a.claimed = cl.ProjectID
-	return a, true, nil
+	return a, refused, nil
 }
 
-func (c claims) current(now time.Time) bool {
-	if c.IssuedAt == nil || c.Expires == nil {
-		return false
+// signed reads the claims of a signature by the daemon's key.
+func (a asking) signed(jws *jose.JSONWebSignature, now time.Time) (claimed *string, refused failure.Name) {
+	if len(a.Key) != ed25519.PublicKeySize {
+		return nil, failure.TicketRefused
 	}
-	issued, expires := time.Unix(*c.IssuedAt, 0), time.Unix(*c.Expires, 0)
-	return expires.After(now) && expires.Sub(issued) <= maxSignatureLife && expires.After(issued) && issued.Before(now.Add(clockAhead))
+	content, err := jws.Verify(ed25519.PublicKey(a.Key))
+	var cl claims
+	if err != nil || json.Unmarshal(content, &cl) != nil || cl.IssuedAt == nil || cl.Expires == nil {
+		return nil, failure.TicketRefused
+	}
+	issued, expires := time.Unix(*cl.IssuedAt, 0), time.Unix(*cl.Expires, 0)
+	switch {
+	case !expires.After(issued), expires.Sub(issued) > maxSignatureLife:
+		return nil, failure.TicketRefused
+	case !expires.After(now), !issued.Before(now.Add(clockAhead)):
+		return nil, failure.CredentialExpired
+	}
+	return cl.ProjectID, ""
 }

@@ -12,6 +12,7 @@ import (
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub/store"
+	"brabo.dev/runner/runner/policy"
 )
 
 // longestMachine bounds the name of a machine and its id, in bytes.
@@ -85,4 +86,68 @@ func (h *Hub) postDaemon(w http.ResponseWriter, r *http.Request, who Principal) 
 		id, err = h.AddDaemon(who, body.Name, body.Machine, key)
 	}
 	answer(w, http.StatusCreated, map[string]string{"id": id, "owner": who.ID}, err)
+}
+
+// RevokeDaemon makes a daemon's credential worthless and cuts its connections. It fails with NotFound, and with
+// Forbidden for a person below maintainer who did not pair it.
+func (h *Hub) RevokeDaemon(by Principal, id string) error {
+	return h.revokeDaemon(id, by.actor(), "revoked", func(d store.Daemon) error {
+		if d.Owner != by.ID && !by.Role.AtLeast(policy.Maintainer) {
+			return forbidden("daemon "+id, "it was paired by somebody else")
+		}
+		return nil
+	})
+}
+
+// revokeDaemon is RevokeDaemon for whom may lets; nil: it may be. change is the event's word for it.
+func (h *Hub) revokeDaemon(id string, by Actor, change string, may func(store.Daemon) error) error {
+	h.mu.Lock()
+	now := time.Now()
+	err := h.commitDurablyLocked(func(tx store.Tx) error {
+		d, err := tx.Daemon(id)
+		if err == nil && may != nil {
+			err = may(d)
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.RevokeDaemon(id, now); err != nil {
+			return err
+		}
+		return emit(tx, now, eventDaemon, by, d.Project, "", payload{"change": change, "daemonId": id, "name": d.Name})
+	})
+	h.mu.Unlock()
+	if err == nil {
+		h.dropCredential(id)
+	}
+	return missing(err, failure.NotFound, "daemon "+printable(id))
+}
+
+// deleteDaemon is for persons, and for the daemon itself, which gives up what it was let in with.
+func (h *Hub) deleteDaemon(w http.ResponseWriter, r *http.Request) {
+	if strings.Count(bearer(r), ".") == 2 { // a signature by a device key; no person's token has dots
+		h.deleteItself(w, r)
+		return
+	}
+	h.let(route{may: person(policy.Developer), handler: func(w http.ResponseWriter, r *http.Request, who Principal) {
+		none(w, h.RevokeDaemon(who, r.PathValue("id")))
+	}})(w, r)
+}
+
+// deleteItself revokes the daemon that asks. One that was revoked before is as good.
+func (h *Hub) deleteItself(w http.ResponseWriter, r *http.Request) {
+	d, refused, err := h.daemon(r, time.Now())
+	subject := "daemon " + printable(r.PathValue("id"))
+	switch {
+	case err != nil:
+		writeError(w, err)
+	case refused == failure.CredentialRevoked && d.ID == r.PathValue("id"):
+		none(w, nil)
+	case refused != "":
+		writeFailure(w, http.StatusUnauthorized, failure.New(refused, subject))
+	case d.ID != r.PathValue("id"):
+		writeError(w, forbidden(subject, "a daemon gives up its own key only"))
+	default:
+		none(w, h.revokeDaemon(d.ID, system, "gave_up", nil))
+	}
 }

@@ -58,6 +58,8 @@ type Config struct {
 	Home string
 	Ours []string
 	Log  *slog.Logger
+	// PollInterval is how long a machine that logs in waits between two questions, in whole seconds; zero: 5 s.
+	PollInterval time.Duration
 	// IdleTimeout of the channel; zero: 60 s.
 	IdleTimeout time.Duration
 }
@@ -70,7 +72,7 @@ type Hub struct {
 	server  *channel.Server
 	handler http.Handler
 	tickets tickets
-	limits  limits
+	limits  *limits
 	news    bell // rings at each new event and each piece of output
 	stop    chan struct{}
 	work    sync.WaitGroup // of the goroutine that forgets old events
@@ -112,7 +114,7 @@ func New(c Config) *Hub {
 // next join. It fails with the store's failures.
 func Open(c Config) (*Hub, error) {
 	h := &Hub{
-		c: withDefaults(c), store: c.Store, stop: make(chan struct{}),
+		c: withDefaults(c), store: c.Store, stop: make(chan struct{}), limits: newLimits(),
 		projects: map[string]*project{}, running: map[string]*running{}, envs: map[string]map[string]string{}, watches: map[string]*watch{},
 	}
 	if h.store == nil {
@@ -143,6 +145,7 @@ func withDefaults(c Config) Config {
 	}
 	set(&c.ActionDeadline, 10*time.Minute)
 	set(&c.OutcomeDeadline, time.Hour)
+	set(&c.PollInterval, pollInterval)
 	if c.MaxBody == 0 {
 		c.MaxBody = 8 << 20
 	}

@@ -186,28 +186,3 @@ func (h *Hub) dropCredential(id string) {
 		h.server.Disconnect(s)
 	}
 }
-
-// RevokeDaemon makes a daemon's credential worthless and cuts its connections. It fails with NotFound, and with
-// Forbidden for a person below maintainer who did not pair it.
-func (h *Hub) RevokeDaemon(by Principal, id string) error {
-	h.mu.Lock()
-	now := time.Now()
-	err := h.commitDurablyLocked(func(tx store.Tx) error {
-		d, err := tx.Daemon(id)
-		if err != nil {
-			return err
-		}
-		if d.Owner != by.ID && !by.Role.AtLeast(policy.Maintainer) {
-			return forbidden("daemon "+id, "it was paired by somebody else")
-		}
-		if err := tx.RevokeDaemon(id, now); err != nil {
-			return err
-		}
-		return emit(tx, now, eventDaemon, by.actor(), d.Project, "", payload{"change": "revoked", "daemonId": id, "name": d.Name})
-	})
-	h.mu.Unlock()
-	if err == nil {
-		h.dropCredential(id)
-	}
-	return missing(err, failure.NotFound, "daemon "+printable(id))
-}

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -143,14 +145,24 @@ func (j *judge) call(t *testing.T, token, method, path, body string, want int, a
 		real += "?" + query
 	}
 	name := method + " " + real
+	kind, schema := "application/json", json.RawMessage(nil)
+	if op.RequestBody != nil {
+		for named, content := range op.RequestBody.Content { // there is one
+			kind, schema = named, content.Schema
+		}
+	}
 	if body != "" && want < 400 {
-		j.check(t, "request of "+name, op.RequestBody.Content["application/json"].Schema, body)
+		j.check(t, "request of "+name, schema, body)
+	}
+	if kind != "application/json" {
+		body = formOf(t, body)
 	}
 	r, err := http.NewRequest(method, j.h.url+real, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", kind)
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +182,7 @@ func (j *judge) call(t *testing.T, token, method, path, body string, want int, a
 	if answer.Ref != "" {
 		answer = j.d.Components.Responses[answer.Ref[strings.LastIndex(answer.Ref, "/")+1:]]
 	}
-	if schema := answer.Content["application/json"].Schema; schema != nil {
+	if schema = answer.Content["application/json"].Schema; schema != nil {
 		j.check(t, name, schema, string(raw))
 	} else if len(raw) > 0 {
 		t.Errorf("%s: a body that is not described: %s", name, raw)
@@ -183,6 +195,20 @@ func (j *judge) call(t *testing.T, token, method, path, body string, want int, a
 	return got
 }
 
+// formOf is a flat object as a form.
+func formOf(t *testing.T, object string) string {
+	t.Helper()
+	var fields map[string]string
+	if err := json.Unmarshal([]byte(object), &fields); err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{}
+	for name, value := range fields {
+		form.Set(name, value)
+	}
+	return form.Encode()
+}
+
 func TestAnswersAreAsDescribed(t *testing.T) {
 	j := &judge{readDescription(t), newRuledHub(t), map[string]bool{}, map[string]*jsonschema.Resolved{}}
 	const person, agent = personToken, agentToken
@@ -191,6 +217,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	j.call(t, "", "GET", "/openapi.json", "", 200)
 	j.call(t, agent, "GET", "/me", "", 200)
 	j.call(t, "", "GET", "/me", "", 401)
+	j.playLogin(t)
 
 	j.call(t, runnerToken, "POST", "/projects/{id}/runner-ticket", "", 201, "p")
 	j.call(t, runnerToken, "GET", "/runner/projects", "", 403)
@@ -278,6 +305,22 @@ func (j *judge) playProjects(t *testing.T) {
 	j.call(t, person, "GET", "/projects/{id}/autonomy", "", 200, made)
 	j.call(t, person, "DELETE", "/projects/{id}", "", 204, made)
 	j.call(t, person, "GET", "/projects/{id}", "", 404, made)
+}
+
+func (j *judge) playLogin(t *testing.T) {
+	const jwk = `"{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"7rKQLZBgBYUW8W62SNPiNnhjKBn0wefax7JyU9mCeJc\"}"`
+	const grant = `"client_id":"runner","grant_type":"urn:ietf:params:oauth:grant-type:device_code"`
+	j.call(t, "", "POST", "/oauth/device_authorization", `{"client_id":"runner","name":"laptop"}`, 400)
+	g := j.call(t, "", "POST", "/oauth/device_authorization", `{"client_id":"runner","name":"laptop","publicKeyJwk":`+jwk+`}`, 200)
+	question := `{` + grant + `,"device_code":"` + g["device_code"].(string) + `"}`
+	if refused := j.call(t, "", "POST", "/oauth/token", question, 400); refused["error"] != "authorization_pending" {
+		t.Error(refused)
+	}
+	if _, err := j.h.decideGrant(Principal{Kind: kindPerson, ID: "ana"}, g["user_code"].(string), true, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	admitted := j.call(t, "", "POST", "/oauth/token", question, 200)
+	j.call(t, personToken, "DELETE", "/daemons/{id}", "", 204, admitted["access_token"].(string))
 }
 
 func (j *judge) playPeople(t *testing.T) {

@@ -12,6 +12,8 @@ func (h *Hub) pages() []route {
 	return []route{
 		{"GET", "/{$}", nil, plain(h.signedIn(shown))},
 		{"GET", "/login", nil, plain(h.getLogin)},
+		{"GET", devicePath, nil, plain(h.forOwners(h.getDevice))},
+		{"POST", devicePath, nil, plain(h.forOwners(h.postDevice))},
 		{"GET", "/assets/", nil, plain(h.notForAgents(shown))},
 	}
 }

@@ -150,7 +150,7 @@ func TestAgentThatProposesTooFastIsToldWhenToComeBack(t *testing.T) {
 			t.Fatalf("a person is limited: %d", status)
 		}
 	}
-	var l limits
+	l := newLimits()
 	now := time.Now()
 	for range burst {
 		if wait := l.take("a", 1, now); wait != 0 {
