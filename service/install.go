@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 
 	"github.com/google/renameio/v2/maybe"
@@ -110,6 +111,18 @@ func (m Manager) Find(id ID) (Definition, error) {
 		}
 	}
 	return Definition{}, failure.New(failure.ServiceNotInstalled, m.Name(id))
+}
+
+// Holds reports whether the installed unit is, to the letter, the one that Install would write for d.
+func (m Manager) Holds(d Definition) bool {
+	path := m.Path(d.ID)
+	if path == "" {
+		there, err := m.Find(d.ID)
+		d.Password = ""
+		return err == nil && reflect.DeepEqual(there, d)
+	}
+	text, err := m.Unit(d)
+	return err == nil && string(read(path)) == text
 }
 
 // Start starts an installed service; one that runs goes on.

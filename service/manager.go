@@ -26,6 +26,8 @@ type Status struct {
 	State  State  `json:"state"`
 	Detail string `json:"detail,omitempty"`
 	PID    int    `json:"pid,omitempty"`
+	// Enabled tells that the service is started at each login or boot.
+	Enabled bool `json:"enabled"`
 }
 
 // manager is the seam to the system's service manager. Its calls return when the manager has done what it was asked

@@ -118,7 +118,7 @@ func (l launchctl) status(ctx context.Context, id ID) (Status, error) {
 	if err != nil {
 		return Status{State: Stopped, Detail: "not loaded"}, nil
 	}
-	st := Status{State: Stopped}
+	st := Status{State: Stopped, Enabled: true} // what is loaded is loaded at each login
 	if m := jobState.FindStringSubmatch(out); m != nil {
 		st.Detail = strings.TrimSpace(m[1])
 	}
@@ -131,6 +131,9 @@ func (l launchctl) status(ctx context.Context, id ID) (Status, error) {
 }
 
 func systemdVersion(context.Context, []string) int { return 0 }
+
+// Lingers is true of nobody's agents: launchd ends them with the session, and no right changes that.
+func Lingers(string) bool { return false }
 
 // Linger has nothing to do: a service that must live without a session is a daemon of the system.
 func Linger(context.Context, []string, string) error { return nil }

@@ -137,7 +137,7 @@ func (s systemctl) anew(ctx context.Context, id ID, verb string) error {
 
 // show gives the manager's properties of a unit.
 func (s systemctl) show(ctx context.Context, id ID) (map[string]string, error) {
-	out, err := s.call(ctx, id, "show", "--property=ActiveState,SubState,MainPID,Result,ExecMainStatus,NRestarts", s.host.Name(id))
+	out, err := s.call(ctx, id, "show", "--property=ActiveState,SubState,UnitFileState,MainPID,Result,ExecMainStatus,NRestarts", s.host.Name(id))
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,10 @@ func (s systemctl) status(ctx context.Context, id ID) (Status, error) {
 	if err != nil {
 		return Status{}, silent(fmt.Errorf("it gave no process id: %w", err), "")
 	}
-	st := Status{State: Stopped, PID: pid, Detail: shown["ActiveState"] + " (" + shown["SubState"] + ")"}
+	st := Status{State: Stopped, PID: pid, Detail: shown["ActiveState"] + " (" + shown["SubState"] + ")", Enabled: shown["UnitFileState"] == "enabled"}
+	if !st.Enabled {
+		st.Detail += ", not started at login or boot"
+	}
 	if pid > 0 {
 		st.State = Running
 	}
@@ -193,10 +196,17 @@ func systemdVersion(ctx context.Context, environ []string) int {
 	return version
 }
 
+// Lingers reports whether the services of the user called name live on after logout. systemd keeps a file for each who has
+// that.
+func Lingers(name string) bool {
+	_, err := os.Stat(filepath.Join("/var/lib/systemd/linger", name))
+	return err == nil
+}
+
 // Linger lets the services of the user called name live on after logout. It fails with LingerRefused where the user
 // may not have that, and then names what an administrator does.
 func Linger(ctx context.Context, environ []string, name string) error {
-	if _, err := os.Stat(filepath.Join("/var/lib/systemd/linger", name)); err == nil {
+	if Lingers(name) {
 		return nil
 	}
 	if _, err := tell(ctx, environ, "loginctl", "--no-ask-password", "enable-linger", name); err != nil {

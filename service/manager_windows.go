@@ -111,12 +111,15 @@ func (m scm) status(_ context.Context, id ID) (Status, error) {
 	case err != nil:
 		return Status{}, silent(err, "")
 	case state == service.StatusRunning:
-		return Status{State: Running}, nil
+		return Status{State: Running, Enabled: true}, nil
 	}
-	return Status{State: Stopped}, nil
+	return Status{State: Stopped, Enabled: true}, nil
 }
 
 func systemdVersion(context.Context, []string) int { return 0 }
+
+// Lingers is true of everybody: services of Windows live without a session.
+func Lingers(string) bool { return true }
 
 // Linger has nothing to do: services of Windows live without a session.
 func Linger(context.Context, []string, string) error { return nil }

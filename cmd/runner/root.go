@@ -101,6 +101,8 @@ func newRootCommand() *cobra.Command {
 		newRunCommand(),
 		newHubCommand(),
 		newServiceCommand(),
+		newUpCommand(),
+		newDownCommand(),
 		newDeviceKeyCommand(),
 		newPolicyCommand(),
 		newLogsCommand(),
