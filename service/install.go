@@ -113,6 +113,9 @@ func (m Manager) Find(id ID) (Definition, error) {
 	return Definition{}, failure.New(failure.ServiceNotInstalled, m.Name(id))
 }
 
+// Answers fails, with ServiceManagerSilent, where the manager of id's level can't be asked for anything.
+func (m Manager) Answers(ctx context.Context, id ID) error { return m.manager.reach(ctx, id) }
+
 // Holds reports whether the installed unit is, to the letter, the one that Install would write for d.
 func (m Manager) Holds(d Definition) bool {
 	path := m.Path(d.ID)

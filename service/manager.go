@@ -33,6 +33,8 @@ type Status struct {
 // manager is the seam to the system's service manager. Its calls return when the manager has done what it was asked
 // for. Their errors are failures: ServiceManagerSilent where there was no answer, else ServiceNotActivated.
 type manager interface {
+	// reach fails where the manager of id's level does not answer.
+	reach(ctx context.Context, id ID) error
 	// activate makes known what the unit says now, and has it started at each login or boot. With start it is also
 	// started now, or anew where it runs; without, it is started anew only where it runs.
 	activate(ctx context.Context, d Definition, start bool) error

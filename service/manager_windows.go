@@ -51,6 +51,8 @@ func (m scm) call(d Definition, step func(service.Service) error) error {
 	return nil
 }
 
+func (m scm) reach(context.Context, ID) error { return nil } // it is part of the system
+
 func (m scm) activate(_ context.Context, d Definition, start bool) error {
 	return m.call(d, func(s service.Service) error {
 		state, err := s.Status()

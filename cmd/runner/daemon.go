@@ -24,6 +24,7 @@ type daemon struct {
 	journal *journal.Journal
 	machine *runner.Machine
 	checks  []doctor.Check
+	again   chan struct{} // has the list of projects asked for at once; holds one
 	log     *slog.Logger
 }
 
@@ -36,6 +37,12 @@ func (d *daemon) accompany(ctx context.Context, manager notify.Manager) (stop fu
 		History: func(q control.Query) ([]control.Action, error) { return historyOf(d.journal, q) },
 		Confirm: d.machine.Confirm,
 		Checks:  func(ctx context.Context) []control.Finding { return doctor.Run(ctx, d.checks) },
+		LookAgain: func() {
+			select {
+			case d.again <- struct{}{}:
+			default: // it is to be asked for already
+			}
+		},
 	})
 	if err != nil {
 		d.log.Error("nobody can ask this daemon for its status", "failure", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub"
 	"brabo.dev/runner/runner/hub/client"
@@ -63,7 +64,7 @@ no folder here. In mode container the hub keeps the folder itself, and no DIR is
 			if err != nil {
 				return err
 			}
-			if err := confirmHere(p); err != nil {
+			if err := confirmHere(cmd.Context(), p); err != nil {
 				return err
 			}
 			if asJSON {
@@ -81,13 +82,14 @@ no folder here. In mode container the hub keeps the folder itself, and no DIR is
 }
 
 // confirmHere writes down on this machine that the project has this folder, and which folders count as inside.
-func confirmHere(p client.Project) error {
-	return changeHere(func(here pairing.LocalProjects) {
+func confirmHere(ctx context.Context, p client.Project) error {
+	return changeHere(ctx, func(here pairing.LocalProjects) {
 		here[p.ID] = pairing.LocalProject{Root: p.Root, AlsoInside: p.AlsoInside}
 	})
 }
 
-func changeHere(change func(pairing.LocalProjects)) error {
+// changeHere changes what this machine says of the hub's projects, and has its daemon look at once.
+func changeHere(ctx context.Context, change func(pairing.LocalProjects)) error {
 	src, err := processSources()
 	if err != nil {
 		return err
@@ -98,7 +100,14 @@ func changeHere(change func(pairing.LocalProjects)) error {
 		return err
 	}
 	change(here)
-	return here.Write(folder)
+	if err := here.Write(folder); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	// Where no daemon runs, or it can't be told, it finds out by itself, at its start or within a minute.
+	_ = control.NewClient(src.Folders().State).LookAgain(ctx)
+	return nil
 }
 
 func newProjectListCommand() *cobra.Command {
@@ -157,7 +166,7 @@ func newProjectRemoveCommand() *cobra.Command {
 				if err := c.RemoveProject(cmd.Context(), id); err != nil {
 					return err
 				}
-				return changeHere(func(here pairing.LocalProjects) { delete(here, id) })
+				return changeHere(cmd.Context(), func(here pairing.LocalProjects) { delete(here, id) })
 			})
 		},
 	}
@@ -213,7 +222,7 @@ scratch folders and work trees; without any there are none. name takes one name.
 				if err != nil {
 					return err
 				}
-				return confirmHere(p)
+				return confirmHere(cmd.Context(), p)
 			})
 		},
 	}

@@ -99,7 +99,7 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	if err := ownChildren(); err != nil {
 		return err
 	}
-	d := daemon{folder: state, since: time.Now(), log: log}
+	d := daemon{folder: state, since: time.Now(), log: log, again: make(chan struct{}, 1)}
 	if d.journal, err = h.openJournal(d.folder); err != nil {
 		return err
 	}
@@ -113,11 +113,11 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	d.machine = runner.New(options)
 	d.checks = append(h.serverChecks(r), h.machineChecks(r, state, d.journalWell)...)
 	stop := d.accompany(ctx, notify.FromEnvironment(src.Environ, os.Getpid()))
-	return d.ended(errors.Join(h.serve(ctx, r, d.machine), stop(), d.journal.Close()))
+	return d.ended(errors.Join(h.serve(ctx, r, d.machine, d.again), stop(), d.journal.Close()))
 }
 
-// serve runs the one project of r, or those that the server lists.
-func (h host) serve(ctx context.Context, r settings.Run, m *runner.Machine) error {
+// serve runs the one project of r, or those that the server lists; again has it asked for the list at once.
+func (h host) serve(ctx context.Context, r settings.Run, m *runner.Machine, again <-chan struct{}) error {
 	if !r.Machine() {
 		return m.Run(ctx, runner.Fixed(runner.Project{ID: r.ProjectID, Root: r.Dir}))
 	}
@@ -125,7 +125,7 @@ func (h host) serve(ctx context.Context, r settings.Run, m *runner.Machine) erro
 	listed := make(chan error, 1)
 	go func() {
 		defer close(lists)
-		listed <- h.list(ctx, r, lists)
+		listed <- h.list(ctx, r, lists, again)
 	}()
 	return errors.Join(m.Run(ctx, lists), <-listed)
 }
@@ -142,12 +142,13 @@ func folderOrigin(r settings.Run) string {
 }
 
 // Waits for a list of projects that is empty or can't be had (protocol.md section 5); the last is also how often a
-// list is asked for again, so that added and removed projects are noticed.
+// list is asked for again, so that added and removed projects are noticed. Commands of this machine that add or remove
+// one do not wait for that.
 var listWaits = []time.Duration{15 * time.Second, 30 * time.Second, time.Minute}
 
 // list sends the projects of this machine each time the server has told them, until ctx ends. It gives up only where
 // the very first answer says that this credential may not ask.
-func (h host) list(ctx context.Context, r settings.Run, lists chan<- []runner.Project) error {
+func (h host) list(ctx context.Context, r settings.Run, lists chan<- []runner.Project, again <-chan struct{}) error {
 	for try, had := 0, false; ; try++ {
 		listed, dropped, err := h.client.Projects(ctx)
 		if ctx.Err() != nil {
@@ -174,6 +175,8 @@ func (h host) list(ctx context.Context, r settings.Run, lists chan<- []runner.Pr
 		wait := time.NewTimer(max(listWaits[min(try, len(listWaits)-1)], pairing.RetryAfter(err)))
 		select {
 		case <-wait.C:
+		case <-again:
+			wait.Stop()
 		case <-ctx.Done():
 			wait.Stop()
 			return nil

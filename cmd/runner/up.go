@@ -140,6 +140,9 @@ func foreseen(ctx context.Context, hub, daemon rising, store pairing.Store, list
 	if err := pairedElsewhere(store); err != nil {
 		return usageError(err)
 	}
+	if err := hub.manager.Answers(ctx, hub.id); err != nil {
+		return serviceExit(err)
+	}
 	if st, err := hub.manager.Status(ctx, hub.id); err == nil && st.State == service.Running {
 		return nil // it is the one that listens
 	}

@@ -9,6 +9,7 @@
 //	GET /history   Actions, newest first
 //	POST /confirm  the person's word about a held action
 //	GET /checks    what `runner doctor` finds
+//	POST /projects has the daemon ask at once which projects there are
 //
 // On Linux a peer that descends from the daemon is refused: it is, or was started by, one of the daemon's own
 // actions, and those must not steer who judges them. The daemon is the reaper of what its actions leave behind, so

@@ -26,7 +26,9 @@ type Options struct {
 	Checks func(context.Context) []Finding
 	// Confirm takes the person's word about a held action.
 	Confirm func(id string, allow bool) error
-	Log     *slog.Logger // required
+	// LookAgain has the daemon ask which projects there are. It must not block; nil does nothing.
+	LookAgain func()
+	Log       *slog.Logger // required
 }
 
 // Server answers on the socket of one daemon.
@@ -55,6 +57,7 @@ func Listen(o Options) (*Server, error) {
 	mux.HandleFunc("GET /checks", answerChecks(o.Checks))
 	mux.HandleFunc("GET /history", answerHistory(o.History))
 	mux.HandleFunc("POST /confirm", answerConfirm(o.Confirm))
+	mux.HandleFunc("POST /projects", answerLookAgain(o.LookAgain))
 	s.http = http.Server{
 		Handler: strangersOnly(mux, o.Log), ReadTimeout: readTimeout, WriteTimeout: writeTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
