@@ -27,7 +27,7 @@ type Status struct {
 	Detail string `json:"detail,omitempty"`
 	PID    int    `json:"pid,omitempty"`
 	// Enabled tells that the service is started at each login or boot.
-	Enabled bool `json:"enabled"`
+	Enabled bool `json:"enabled,omitempty"`
 }
 
 // manager is the seam to the system's service manager. Its calls return when the manager has done what it was asked
