@@ -48,8 +48,21 @@ func (s *shield) names(w *word, dirs []string) bool {
 	if strings.HasPrefix(w.text, "/") {
 		return s.inside(s.pathOf("", w))
 	}
+	// Most words are a name in a folder that has nothing of ours around.
+	name := w.plain() && !hasByte(w.text, '/') && w.text != ".."
 	for _, d := range dirs {
-		if s.inside(s.pathOf(d, w)) {
+		if (!name || s.holds(d)) && s.inside(s.pathOf(d, w)) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds: a protected folder lies directly or deeper in dir.
+func (s *shield) holds(dir string) bool {
+	dir = fold(dir)
+	for _, f := range s.Folders {
+		if below(fold(f), dir) || dir == "/" {
 			return true
 		}
 	}
