@@ -14,6 +14,7 @@ import (
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/machinepolicy"
 )
 
 // counts are what a Machine counts over all its projects; see control.Counters.
@@ -147,6 +148,11 @@ func (m *Machine) Status() control.Status {
 	slices.SortFunc(s.Projects, func(a, b control.Project) int { return strings.Compare(a.ID, b.ID) })
 	for _, p := range s.Projects {
 		s.Health = append(s.Health, m.health(p)...)
+	}
+	if m.o.Lock != nil {
+		if _, err := m.o.Lock(""); err != nil {
+			s.Health = append(s.Health, control.Item{Severity: control.Error, Failure: failure.From(err, machinepolicy.FileName)})
+		}
 	}
 	waiting, err := m.o.Ledger.Waiting(m.o.Server, "")
 	if err != nil {

@@ -193,4 +193,5 @@ func TestAttackPolicyThatACommandTakesAway(t *testing.T) {
 		t.Errorf("%+v", a.Outcome)
 	}
 	failuretest.Produced(t, awaitAction(t, h, proposeText(t, h, "echo ran")).Outcome.Failure, failure.MachinePolicyInvalid)
+	wants(t, home, exitDegraded, `error: machine_policy_invalid`, "status")
 }

@@ -29,7 +29,8 @@ func newDoctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Examine what the daemon stands on, and say what to do",
 		Long: `doctor checks the server (with proxy and certificates), the clock, the credential, the container engine, the project
-folder, the shell, the PATH, the disk, the journal, other installs and misspelt variables. Each check passes, warns or
+folder, the shell, the PATH, the disk, the journal, other installs, misspelt variables and
+policy.json. Each check passes, warns or
 fails, with the next step. A running daemon makes the checks itself, since its environment is what counts; without one
 they are made here, as ` + "`runner run`" + ` with the same flags would see things.
 
@@ -188,5 +189,9 @@ func (h host) machineChecks(run settings.Run, folder string, journal func() erro
 		Folder: folder, Reserve: h.settings.Journal.Reserve, Journal: journal, Binary: binary, Path: path, Units: units,
 		Misspelt: h.sources.Misspelt(),
 	}
-	return append(machine.Checks(), state.Checks()...)
+	lock := doctor.Check{Name: "policy", Look: func(context.Context) (string, error) {
+		_, err := h.machinePolicy().Lock(run.ProjectID)
+		return "policy.json is understood, where there is one", err
+	}}
+	return append(machine.Checks(), append(state.Checks(), lock)...)
 }

@@ -101,7 +101,7 @@ func TestDoctorAsksTheRunningDaemon(t *testing.T) {
 	startProcess(t, home, root, url)
 	awaitRunner(t, h)
 	out, code := command(t, home, "doctor")
-	for _, want := range []string{"seen by the running daemon", "PASS  server", "PASS  clock", "PASS  credential", "PASS  folder", "PASS  shell", "PASS  journal"} {
+	for _, want := range []string{"seen by the running daemon", "PASS  server", "PASS  clock", "PASS  credential", "PASS  folder", "PASS  shell", "PASS  journal", "PASS  policy"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("%d, no %q in\n%s", code, want, out)
 		}

@@ -116,6 +116,12 @@ type shield struct {
 	spelled []string   // see spellings
 }
 
+// seenFrom is a folder that a word may be seen from.
+type seenFrom struct {
+	dir   string
+	holds bool // a protected folder lies somewhere in it
+}
+
 // command gives the word that names something protected, or a text in which it is written.
 func (s *shield) command(a *analysis, cwd string) string {
 	resolved := &analysis{items: make([]item, len(a.items))}
@@ -123,9 +129,19 @@ func (s *shield) command(a *analysis, cwd string) string {
 		resolved.items[i] = s.item(it)
 	}
 	at := resolved.scopeOf(Context{}, cwd)
+	if len(at.dirs) > maxDirs {
+		return "more folders than can be followed"
+	}
 	hit := ""
+	places := make([]seenFrom, len(at.dirs))
+	for i, d := range at.dirs {
+		if s.inside(s.path("", d)) {
+			return d
+		}
+		places[i] = seenFrom{d, s.holds(d)}
+	}
 	for i := range resolved.items {
-		it, dirs := &resolved.items[i], at.dirs[:max(at.upto[i], 1)]
+		it, dirs := &resolved.items[i], places[:max(at.upto[i], 1)]
 		look := func(ws []word) {
 			for k := range ws {
 				ws[k].each(func(w *word) {
@@ -133,11 +149,6 @@ func (s *shield) command(a *analysis, cwd string) string {
 						hit = s.word(w, dirs)
 					}
 				})
-			}
-		}
-		for _, d := range dirs {
-			if s.inside(s.path("", d)) {
-				return d
 			}
 		}
 		look(it.tokens)
@@ -184,6 +195,12 @@ func (s *shield) item(it item) item {
 	u := &unit{written: it.unit.written}
 	for _, seg := range it.unit.readings {
 		c := *seg
+		c.tails = nil
+		for i := range seg.tails { // most are words of the segment itself, which are looked at once
+			if !sameWords(seg.flat, seg.tails[i].seg.flat) {
+				c.tails = append(c.tails, seg.tails[i])
+			}
+		}
 		c.flat, c.operands = s.words(seg.flat), s.words(seg.operands)
 		c.targets = append([]target(nil), seg.targets...)
 		for i := range c.targets {
@@ -197,6 +214,11 @@ func (s *shield) item(it item) item {
 	}
 	u.stands, it.unit = u.readings[0], u
 	return it
+}
+
+// sameWords: b is a part of a, not a copy.
+func sameWords(a, b []word) bool {
+	return cap(a) > 0 && cap(b) > 0 && &a[:cap(a)][cap(a)-1] == &b[:cap(b)][cap(b)-1]
 }
 
 func (s *shield) words(ws []word) []word {

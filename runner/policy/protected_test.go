@@ -125,3 +125,33 @@ func TestFurtherRulesDenyAsTheFileDoes(t *testing.T) {
 		t.Error("git_push is not denied")
 	}
 }
+
+// TestHugeInputsAreSearchedInTime would not end if the words of a text were looked at once for each way to read them.
+func TestHugeInputsAreSearchedInTime(t *testing.T) {
+	for name, command := range hugeInputs() {
+		t.Run(name, func(t *testing.T) {
+			command = command[:min(len(command), 1<<17)]
+			r := NewRecheck(Action{Type: typeTerminal, Command: command, Cwd: shop}, Permissions{}, Context{ScopeRoot: shop})
+			r.Steers(ours())
+			r.Ceilings()
+		})
+	}
+}
+
+// FuzzSteers must find what stands in a line of its own, whatever stands around it.
+func FuzzSteers(f *testing.F) {
+	for _, text := range []string{"ls", "cd ~; cat", "X=$HOME; for a in b; do", "echo ${HOME%/}/.config/{a,b}", "sudo -u x env A=~/y sh -c 'cd ..'", "cat <<E\n$X\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<14 {
+			return
+		}
+		command := text + "\ncat /home/ana/.config/runner/policy.json\n"
+		r := NewRecheck(Action{Type: typeTerminal, Command: command, Cwd: shop}, Permissions{}, Context{ScopeRoot: shop})
+		if r.Steers(ours()) == "" {
+			t.Errorf("%q", command)
+		}
+		r.Ceilings()
+	})
+}

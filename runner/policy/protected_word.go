@@ -3,7 +3,7 @@ package policy
 import "strings"
 
 // word gives what a word, or the part of it behind an equals sign or an option's letter, names of the protected.
-func (s *shield) word(w *word, dirs []string) string {
+func (s *shield) word(w *word, dirs []seenFrom) string {
 	if w.tail || w.text == "" {
 		return ""
 	}
@@ -36,7 +36,7 @@ func (s *shield) behind(w *word, n int) word {
 }
 
 // names looks at the components of a word, as seen from each directory.
-func (s *shield) names(w *word, dirs []string) bool {
+func (s *shield) names(w *word, dirs []seenFrom) bool {
 	last := w.lastPart()
 	last.text = fold(last.text)
 	for _, f := range s.Files {
@@ -48,10 +48,10 @@ func (s *shield) names(w *word, dirs []string) bool {
 	if strings.HasPrefix(w.text, "/") {
 		return s.inside(s.pathOf("", w))
 	}
-	// Most words are a name in a folder that has nothing of ours around.
-	name := w.plain() && !hasByte(w.text, '/') && w.text != ".."
+	// Most words lie below a folder that has nothing of ours in it.
+	below := w.plain() && !hasDotDot(w.text)
 	for _, d := range dirs {
-		if (!name || s.holds(d)) && s.inside(s.pathOf(d, w)) {
+		if (!below || d.holds) && s.inside(s.pathOf(d.dir, w)) {
 			return true
 		}
 	}
@@ -60,9 +60,9 @@ func (s *shield) names(w *word, dirs []string) bool {
 
 // holds: a protected folder lies directly or deeper in dir.
 func (s *shield) holds(dir string) bool {
-	dir = fold(dir)
+	dir = fold(cleanPath(dir))
 	for _, f := range s.Folders {
-		if below(fold(f), dir) || dir == "/" {
+		if dir == "/" || below(fold(cleanPath(f)), dir) {
 			return true
 		}
 	}
@@ -132,7 +132,7 @@ func alike(path []word, names []string) bool {
 }
 
 // around finds a word of a program that takes whole trees, where it is a folder around a protected one.
-func (s *shield) around(seg *segment, dirs []string) string {
+func (s *shield) around(seg *segment, dirs []seenFrom) string {
 	name := seg.name()
 	switch {
 	case name == "cp" && !cpDeep(seg.flat):
@@ -148,7 +148,7 @@ func (s *shield) around(seg *segment, dirs []string) string {
 			continue
 		}
 		for _, d := range dirs {
-			p := s.pathOf(d, w)
+			p := s.pathOf(d.dir, w)
 			for _, folder := range s.folders {
 				if len(p) < len(folder) && alike(p, folder[:len(p)]) {
 					return w.text
