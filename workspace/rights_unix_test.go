@@ -97,3 +97,18 @@ func TestMirrorGoesOnAfterAFileThatCanNotBeRead(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestAFolderThatCannotBeMadeIsSaid(t *testing.T) {
+	asOrdinaryUser(t)
+	c := creation(t)
+	locked := mkdir(t, c.Base, "locked")
+	closed(t, locked, 0o500)
+	for segment, want := range map[string]failure.Name{"locked": failure.RootNotWritable, "locked/a": failure.RootNotCreated} {
+		c.Segment = segment
+		_, err := MakeProject(t.Context(), c)
+		if ReasonOf(err) != ReasonMkdir {
+			t.Errorf("%s: reason %s", segment, ReasonOf(err))
+		}
+		failuretest.Produced(t, err, want)
+	}
+}

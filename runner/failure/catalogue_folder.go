@@ -16,6 +16,11 @@ const (
 	ContentChanged   Name = "content_changed"
 	WriteFailed      Name = "write_failed"
 
+	BaseMissing    Name = "base_missing"
+	BaseInvalid    Name = "base_invalid"
+	SegmentInvalid Name = "segment_invalid"
+	FolderNotEmpty Name = "folder_not_empty"
+
 	MirrorInvalid    Name = "mirror_path_invalid"
 	MirrorInside     Name = "mirror_inside_workspace"
 	MirrorAround     Name = "mirror_holds_workspace"
@@ -85,4 +90,17 @@ var folderArea = map[Name]texts{
 	MirrorIncomplete: {
 		`some files could not be copied`,
 		`look at the named file on both sides; the next round tries again`},
+
+	BaseMissing: {
+		`this daemon has no folder below which it makes projects`,
+		"start it with --base, or set `base`"},
+	BaseInvalid: {
+		`the folder below which projects are made breaks a rule`,
+		"correct --base or the setting `base`"},
+	SegmentInvalid: {
+		`the project's folder does not lie inside the base`,
+		`send a path relative to the base, without links that lead out of it`},
+	FolderNotEmpty: {
+		`the folder holds something and is no repository, so nothing is cloned into it`,
+		`move away what is there, or choose another folder; nothing was changed`},
 }

@@ -148,8 +148,8 @@ func (g Git) scratch() (string, error) {
 
 // about names a run of git for people.
 func about(args []string) string {
-	for _, arg := range args {
-		if !strings.HasPrefix(arg, "-") {
+	for i, arg := range args {
+		if !strings.HasPrefix(arg, "-") && (i == 0 || args[i-1] != "-c") {
 			return "git " + arg
 		}
 	}
