@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/workspace"
 )
 
 // capabilities are what a join declares: what works in this execution (protocol.md 3.4).
@@ -16,6 +17,9 @@ func (s *session) capabilities() []string {
 	}
 	if m.gitWorks() {
 		all = append(all, action.CapabilityMirror)
+	}
+	if m.baseWorks() {
+		all = append(all, action.CapabilityWorkspace)
 	}
 	return all
 }
@@ -31,6 +35,12 @@ func (m *Machine) gitWorks() bool {
 	}
 	_, err := osexec.LookPath(program)
 	return err == nil
+}
+
+// baseWorks reports whether project folders can be made: it is the server's only knowledge of the base.
+func (m *Machine) baseWorks() bool {
+	w := m.o.Workspaces
+	return w.Base != "" && m.gitWorks() && workspace.PermittedBase(w.Base, w.Root, m.o.Folder) == nil
 }
 
 // extensions are those that work in this execution: typed actions want a git.

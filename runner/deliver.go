@@ -76,6 +76,9 @@ func (s *session) sendAcked(ctx context.Context, l link, due []journal.Due) erro
 		s.busy(turnDeliver, ackTimeout)
 		if len(due) > 0 && (len(sent) == 0 || len(sent) < flightResults && size+len(due[0].Result.Payload) <= flightBytes) {
 			d := due[0]
+			if err := s.confirmMade(ctx, l, d); err != nil {
+				return fmt.Errorf("confirming the folder of %s: %w", d.Key.Ref, err)
+			}
 			pending, err := l.ch.Start(ctx, d.Result.Event, d.Result.Payload)
 			if err != nil {
 				return fmt.Errorf("delivering the result of %s: %w", d.Key.Ref, err)
@@ -116,6 +119,9 @@ func (s *session) acknowledged(ctx context.Context, f flight) error {
 // is the proof that all before it was read (protocol.md 3.7).
 func (s *session) sendPushed(ctx context.Context, l link, due []journal.Due) error {
 	for _, d := range due {
+		if err := s.confirmMade(ctx, l, d); err != nil {
+			return fmt.Errorf("confirming the folder of %s: %w", d.Key.Ref, err)
+		}
 		if err := l.ch.Push(ctx, d.Result.Event, d.Result.Payload); err != nil {
 			return fmt.Errorf("delivering the result of %s: %w", d.Key.Ref, err)
 		}

@@ -70,6 +70,8 @@ func (s *session) dispatch(l link, msg channel.Message) {
 		s.receiveTyped(l, in)
 	case msg.Event == action.EventMirrorSync:
 		s.receiveMirror(l, in)
+	case msg.Event == action.EventWorkspaceCreate:
+		s.receiveCreate(l, in)
 	case msg.Event == action.EventFsListDir:
 		s.receiveList(l, msg)
 	case msg.Event == action.EventFsHomeDir:

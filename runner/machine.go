@@ -74,6 +74,7 @@ type Options struct {
 	Commands   Commands
 	Containers Containers // the zero value knows none
 	Terminals  Terminals  // the zero value opens none
+	Workspaces Workspaces // the zero value makes none
 	// Git runs git for typed actions, clones and mirrors; nil: there is none. Its Env is made for each action.
 	Git *git.Git
 	// Lock is what policy.json says now about a project; its failure refuses every action. Nil: there is no such file.
@@ -109,6 +110,8 @@ type Machine struct {
 	// those (settings.md: commands.parallel), and keeps the order of a project's container actions.
 	commands, containers *pool
 	browses, mirrors     *pool
+	creates              *pool
+	making               keyLock // workspace_create, by folder
 	engines              *engines
 	held                 *confirmations
 	suspends, networks   broadcast
@@ -139,9 +142,10 @@ func New(o Options) *Machine {
 		o: o, began: time.Now(), ready: make(chan struct{}), sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
 		browses: newPool(browseParallel, browseQueue), mirrors: newPool(mirrorParallel, mirrorQueue),
+		creates: newPool(createParallel, createQueue),
 	}
 	m.held = &confirmations{limit: o.Commands.Queue, all: map[string]*held{}}
-	m.containers.oneEach, m.mirrors.oneEach = true, true
+	m.containers.oneEach, m.mirrors.oneEach, m.creates.oneEach = true, true, true
 	m.attempts = rate.NewLimiter(rate.Inf, 0)
 	if o.Attempts > 0 {
 		// A quarter of a minute's attempts may come at once: a daemon with a few projects starts without waiting.
@@ -174,6 +178,7 @@ func (m *Machine) Run(ctx context.Context, lists <-chan []Project) error {
 	m.containers.wait()
 	m.browses.wait()
 	m.mirrors.wait()
+	m.creates.wait()
 	return errors.Join(err, m.engines.close())
 }
 
@@ -201,6 +206,7 @@ func (m *Machine) watchSuspends(ctx context.Context) {
 		m.commands.expire(time.Now())
 		m.containers.expire(time.Now())
 		m.held.expire(time.Now())
+		m.creates.expire(time.Now())
 		m.wakeUp()
 		m.suspends.tell()
 	})

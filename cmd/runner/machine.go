@@ -83,6 +83,7 @@ func (h host) options() (runner.Options, error) {
 		Containers: runner.Containers{
 			Discover: h.discover, User: h.settings.Container.User, Drift: h.settings.Container.Drift, Pull: h.settings.Container.Pull,
 		},
+		Workspaces:      runner.Workspaces{Deadline: h.settings.Workspace.CloneDeadline},
 		Git:             h.git(),
 		Lock:            h.machinePolicy().Lock,
 		Protected:       protected(h.sources),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/settings"
 	"brabo.dev/runner/service/notify"
+	"brabo.dev/runner/workspace"
 )
 
 func newRunCommand() *cobra.Command {
@@ -105,6 +107,9 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	}
 	options.Ledger = d.journal
 	options.LeaveOnRefusal = !r.Machine()
+	if err := placeBase(&options, r, log); err != nil {
+		return usageError(err)
+	}
 	options.Folder.Origin = folderOrigin(r)
 	for _, notice := range served.notices {
 		log.Warn("about the pairing", "failure", notice)
@@ -114,6 +119,28 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	d.checks = append(h.serverChecks(r), h.machineChecks(r, state, d.journalWell)...)
 	stop := d.accompany(ctx, notify.FromEnvironment(src.Environ, os.Getpid()))
 	return d.ended(errors.Join(h.serve(ctx, r, d.machine, d.again), stop(), d.journal.Close()))
+}
+
+// placeBase has project folders made below the base of r. One that breaks a rule ends the start, but for one from the
+// installer's own file where only one project is served, which then merely has none made (protocol.md 2.2).
+func placeBase(o *runner.Options, r settings.Run, log *slog.Logger) error {
+	o.Workspaces.Base, o.Workspaces.Root = r.Base, r.Dir
+	if r.Machine() {
+		o.Workspaces.Root = ""
+	}
+	if r.Base == "" {
+		return nil
+	}
+	err := workspace.PermittedBase(r.Base, o.Workspaces.Root, o.Folder)
+	switch {
+	case err == nil:
+		return nil
+	case r.Machine(), r.From["base"].Kind != settings.FromBase:
+		return err
+	}
+	log.Warn("no project folders will be made here", "failure", err)
+	o.Workspaces.Base = ""
+	return nil
 }
 
 // serve runs the one project of r, or those that the server lists; again has it asked for the list at once.

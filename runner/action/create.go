@@ -75,6 +75,16 @@ type WorkspaceCreateResult struct {
 	Failure *failure.Failure `json:"failure,omitempty"`
 }
 
+// Made gives the folder that a result of a WorkspaceCreate tells of; false for one that failed, and for other results.
+func Made(event string, result json.RawMessage) (path string, made bool) {
+	if event != EventWorkspaceCreateResult {
+		return "", false
+	}
+	var r WorkspaceCreateResult
+	err := json.Unmarshal(result, &r)
+	return r.Caminho, err == nil && r.Sucesso
+}
+
 // WorkspaceNotCreated answers a WorkspaceCreate that failed.
 func WorkspaceNotCreated(ref string, motivo Motivo, fail *failure.Failure) WorkspaceCreateResult {
 	return WorkspaceCreateResult{Ref: ref, Motivo: motivo, Erro: fail.Error(), Failure: fail}

@@ -30,9 +30,10 @@ func without(payload json.RawMessage) (stored []byte, text string, hadEnv bool) 
 	return stored, shorten(describe(members)), hadEnv
 }
 
-// describe names what was asked for: a command's text, else the type of an action, else the container's image.
+// describe names what was asked for: a command's text, else the type of an action, else where a folder is made, else
+// the container's image.
 func describe(members map[string]json.RawMessage) string {
-	for _, name := range []string{"command", "type"} {
+	for _, name := range []string{"command", "type", "segmento"} {
 		var s string
 		if json.Unmarshal(members[name], &s) == nil && s != "" {
 			return s

@@ -2,17 +2,14 @@ package git
 
 import (
 	"context"
-	"encoding/pem"
-	"net/http"
-	"net/http/cgi"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"brabo.dev/runner/workspace/git/gittest"
 )
 
 // TestMain is our credential helper, too, when git calls it.
@@ -111,69 +108,14 @@ func patience(t testing.TB) context.Context {
 	return ctx
 }
 
-// host serves git repositories over TLS to those who have its credential.
-type host struct {
-	*httptest.Server
-	folder string
-	name   string // with its port
-
-	mu    sync.Mutex
-	asked []string // what came in the Authorization headers
-}
-
+// The credential of every host.
 const (
-	username = "ana"
-	token    = "tok-5ecret-5ecret"
+	username = gittest.Username
+	token    = gittest.Token
 )
 
 // newHost needs git's http-backend. The person's git trusts its certificate.
-func (b *bed) newHost(t testing.TB, name string) *host {
+func (b *bed) newHost(t testing.TB, name string) *gittest.Host {
 	t.Helper()
-	backend := filepath.Join(b.raw(t, b.home, "--exec-path"), "git-http-backend")
-	if _, err := os.Stat(backend); err != nil {
-		if os.Getenv("RUNNER_TEST_REQUIRE") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("git http-backend is not installed")
-	}
-	h := &host{folder: b.folder(t, name)}
-	serve := &cgi.Handler{
-		Path: backend, Dir: h.folder, Stderr: t.Output(),
-		Env: []string{"GIT_PROJECT_ROOT=" + h.folder, "GIT_HTTP_EXPORT_ALL=1", "HOME=" + b.home, "GIT_CONFIG_NOSYSTEM=1"},
-	}
-	h.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, password, given := r.BasicAuth()
-		if given {
-			h.mu.Lock()
-			h.asked = append(h.asked, user+":"+password)
-			h.mu.Unlock()
-		}
-		if user != username || password != token {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		serve.ServeHTTP(w, r)
-	}))
-	t.Cleanup(h.Close)
-	h.name = strings.TrimPrefix(h.URL, "https://")
-	ca := put(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})), b.home, name+".pem")
-	b.raw(t, b.home, "config", "--global", "http."+h.URL+".sslCAInfo", ca)
-	return h
-}
-
-// bare makes an empty repository that takes pushes.
-func (h *host) bare(t testing.TB, b *bed, name string) (path, address string) {
-	t.Helper()
-	path = filepath.Join(h.folder, name)
-	b.raw(t, h.folder, "init", "-q", "--bare", name)
-	b.raw(t, path, "config", "http.receivepack", "true")
-	return path, h.URL + "/" + name
-}
-
-// heard are the credentials that came in.
-func (h *host) heard() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]string(nil), h.asked...)
+	return gittest.Serve(t, b.folder(t, name), b.home)
 }

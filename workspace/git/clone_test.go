@@ -17,7 +17,7 @@ func TestCloneBringsTheRepositoryAndTellsHowFarItIs(t *testing.T) {
 	b := newBed(t)
 	h := b.newHost(t, "host")
 	root, _ := b.project(t)
-	path, address := h.bare(t, b, "shop.git")
+	path, address := h.Bare(t, "shop.git")
 	b.raw(t, root, "push", "-q", path, "main")
 	dir := b.folder(t, "clone")
 	var stages []string

@@ -62,7 +62,7 @@ func TestNothingOfTheRepositorysOwnIsRun(t *testing.T) {
 	b := newBed(t)
 	h := b.newHost(t, "host")
 	root, place := b.project(t)
-	path, address := h.bare(t, b, "shop.git")
+	path, address := h.Bare(t, "shop.git")
 	b.raw(t, root, "remote", "add", "origin", address)
 	mark := filepath.Join(b.home, "mark")
 	hostile(t, b, root, mark)
@@ -80,7 +80,7 @@ func TestNothingOfTheRepositorysOwnIsRun(t *testing.T) {
 	if _, err := b.CreateBranch(patience(t), place, Branch{Name: "other"}); err != nil {
 		t.Error(err)
 	}
-	pushed, err := b.Push(patience(t), place, Push{Branch: "main", SetUpstream: true, Credential: Credential{username, token, h.name}})
+	pushed, err := b.Push(patience(t), place, Push{Branch: "main", SetUpstream: true, Credential: Credential{username, token, h.Name}})
 	if want := (Pushed{"origin", "main", committed.Commit}); err != nil || pushed != want {
 		t.Errorf("%+v, %v", pushed, err)
 	}

@@ -18,8 +18,8 @@ func TestPushNamesWhatTheOtherSideSays(t *testing.T) {
 	b := newBed(t)
 	h := b.newHost(t, "host")
 	root, place := b.project(t)
-	path, address := h.bare(t, b, "shop.git")
-	credential := Credential{username, token, h.name}
+	path, address := h.Bare(t, "shop.git")
+	credential := Credential{username, token, h.Name}
 	_, err := b.Push(patience(t), place, Push{Branch: "main", Credential: credential})
 	failuretest.Produced(t, err, failure.RemoteNotFound)
 	b.raw(t, root, "remote", "add", "origin", address)
@@ -43,7 +43,7 @@ func TestPushNamesWhatTheOtherSideSays(t *testing.T) {
 		{Push{Branch: "main:other", Credential: credential}, failure.BranchInvalid},
 		{Push{Branch: "--force", Credential: credential}, failure.BranchInvalid},
 		{Push{Branch: "main"}, failure.GitAuthFailed},
-		{Push{Branch: "main", Credential: Credential{username, "wrong", h.name}}, failure.GitAuthFailed},
+		{Push{Branch: "main", Credential: Credential{username, "wrong", h.Name}}, failure.GitAuthFailed},
 		{Push{Branch: "main", Credential: Credential{username, token, "other.example"}}, failure.GitAuthFailed},
 		{Push{Branch: "main", Credential: Credential{username, token, ""}}, failure.GitAuthFailed},
 	} {
@@ -83,11 +83,11 @@ func TestTheCredentialGoesToItsHostAlone(t *testing.T) {
 	b := newBed(t)
 	good, evil := b.newHost(t, "good"), b.newHost(t, "evil")
 	root, place := b.project(t)
-	_, address := good.bare(t, b, "shop.git")
-	_, elsewhere := evil.bare(t, b, "shop.git")
+	_, address := good.Bare(t, "shop.git")
+	_, elsewhere := evil.Bare(t, "shop.git")
 	plain := httptest.NewServer(evil.Config.Handler)
 	t.Cleanup(plain.Close)
-	push := Push{Branch: "main", Credential: Credential{username, token, good.name}}
+	push := Push{Branch: "main", Credential: Credential{username, token, good.Name}}
 	b.Git.Protocols = []string{"https", "http"}
 	for name, set := range map[string]func(){
 		"another address":     func() { b.raw(t, root, "config", "remote.origin.url", elsewhere) },
@@ -100,7 +100,7 @@ func TestTheCredentialGoesToItsHostAlone(t *testing.T) {
 		},
 		"no encryption": func() { b.raw(t, root, "config", "remote.origin.url", plain.URL+"/shop.git") },
 		"another host before an @": func() {
-			b.raw(t, root, "config", "remote.origin.url", "https://"+strings.ReplaceAll(good.name, ":", "%3a")+"@"+evil.name+"/shop.git")
+			b.raw(t, root, "config", "remote.origin.url", "https://"+strings.ReplaceAll(good.Name, ":", "%3a")+"@"+evil.Name+"/shop.git")
 		},
 	} {
 		_ = os.Remove(filepath.Join(root, ".git", "config"))
@@ -109,7 +109,7 @@ func TestTheCredentialGoesToItsHostAlone(t *testing.T) {
 		set()
 		_, err := b.Push(patience(t), place, push)
 		failuretest.Produced(t, err, failure.GitAuthFailed)
-		if heard := evil.heard(); strings.Contains(strings.Join(heard, " "), token) {
+		if heard := evil.Heard(); strings.Contains(strings.Join(heard, " "), token) {
 			t.Errorf("%s: another host heard %q", name, heard)
 		}
 		if name == "the person's own rewriting" {
@@ -127,10 +127,10 @@ func TestTheTokenIsInNoArgumentFileOrWord(t *testing.T) {
 	b := newBed(t)
 	h := b.newHost(t, "host")
 	root, place := b.project(t)
-	_, address := h.bare(t, b, "shop.git")
+	_, address := h.Bare(t, "shop.git")
 	b.raw(t, root, "remote", "add", "origin", address)
 	stop := watchArguments(t, token)
-	if _, err := b.Push(patience(t), place, Push{Branch: "main", SetUpstream: true, Credential: Credential{username, token, h.name}}); err != nil {
+	if _, err := b.Push(patience(t), place, Push{Branch: "main", SetUpstream: true, Credential: Credential{username, token, h.Name}}); err != nil {
 		t.Fatal(err)
 	}
 	clone := b.folder(t, "clone")
@@ -160,7 +160,7 @@ func TestTheTokenIsInNoArgumentFileOrWord(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !slices.Contains(h.heard(), username+":"+token) {
+	if !slices.Contains(h.Heard(), username+":"+token) {
 		t.Error("the host itself heard nothing")
 	}
 }
