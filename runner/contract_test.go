@@ -127,7 +127,7 @@ func newContractPlay(t *testing.T) *contractPlay {
 	p := &contractPlay{t: t, e: newEngine(t), home: home}
 	p.vars = strings.NewReplacer("$long", strings.Repeat("0", 300), "$root", home+"/project", "$home", home, "$outside", filepath.Dir(home))
 	p.setup = append(p.setup, func(o *Options) {
-		o.Git = &git.Git{}
+		o.Git = testGit(t)
 		o.Commands.Inherited = append(o.Commands.Inherited, "HOME="+home) // no configuration of the person's own
 	})
 	p.setup = append(p.setup, func(o *Options) { o.Browse = workspace.Browse{Home: home, MaxEntries: 100} })
@@ -180,6 +180,9 @@ func (p *contractPlay) step(verb, args string) error {
 	case "engine":
 		p.engine()
 		return nil
+	case "githost":
+		p.gitHost()
+		return nil
 	case "refused":
 		p.e.refuse = func(int) string { return rest }
 		p.d = startDaemonIn(p.t, p.e, p.home, p.setup...)
@@ -203,8 +206,8 @@ func (p *contractPlay) step(verb, args string) error {
 	case "drop":
 		p.e.drop()
 		p.e.joined(p.t)
-	case "want":
-		return p.want(event, rest)
+	case "want", "then":
+		return p.want(verb, event, rest)
 	case "want-joins":
 		return p.wantJoins(args)
 	case "silence":
@@ -245,6 +248,12 @@ func (p *contractPlay) option(name string) error {
 		p.setup = append(p.setup, func(o *Options) { o.Commands.Deadline = 2 * time.Second })
 	case "terminals":
 		p.setup = append(p.setup, withTerminals(p.t, 2))
+	case "base":
+		p.setup = append(p.setup, func(o *Options) { o.Workspaces = Workspaces{Base: p.home + "/code", Root: p.home + "/project"} })
+	case "base-in-project":
+		p.setup = append(p.setup, func(o *Options) { o.Workspaces = Workspaces{Base: p.home + "/project/code", Root: p.home + "/project"} })
+	case "no-git":
+		p.setup = append(p.setup, func(o *Options) { o.Git = &git.Git{Program: "git-that-is-not-there"} })
 	default:
 		return fmt.Errorf("there is no such option")
 	}
@@ -289,13 +298,17 @@ func names(messages []channel.Message) (all []string) {
 	return all
 }
 
-// want waits for a message and compares it with a pattern.
-func (p *contractPlay) want(event, pattern string) error {
+// want waits for a message, for the very next one with `then`, and compares it with a pattern.
+func (p *contractPlay) want(verb, event, pattern string) error {
 	var wanted, got any
 	if err := decode(pattern, &wanted); err != nil {
 		return err
 	}
+	kept := len(p.heard)
 	m, err := p.next(event)
+	if err == nil && verb == "then" && len(p.heard) != kept {
+		err = fmt.Errorf("before it came %v", names(p.heard[kept:]))
+	}
 	if err != nil {
 		return err
 	}

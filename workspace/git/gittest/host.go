@@ -26,6 +26,8 @@ type Host struct {
 	*httptest.Server
 	Folder string // holds the repositories
 	Name   string // with its port
+	// Before is called with each request that has the credential; nil: nothing is. It is set before the first.
+	Before func(*http.Request)
 
 	home string
 
@@ -68,11 +70,14 @@ func Serve(t testing.TB, folder, home string) *Host {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
+		if h.Before != nil {
+			h.Before(r)
+		}
 		serve.ServeHTTP(w, r)
 	}))
 	t.Cleanup(h.Close)
 	h.Name = strings.TrimPrefix(h.URL, "https://")
-	ca := filepath.Join(folder, "ca.pem")
+	ca := filepath.Join(folder, strings.ReplaceAll(h.Name, ":", "-")+".pem")
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +89,7 @@ func Serve(t testing.TB, folder, home string) *Host {
 func (h *Host) Bare(t testing.TB, name string) (path, address string) {
 	t.Helper()
 	path = filepath.Join(h.Folder, name)
-	h.git(t, h.Folder, "init", "-q", "--bare", name)
+	h.git(t, h.Folder, "init", "-q", "-b", "main", "--bare", name)
 	h.git(t, path, "config", "http.receivepack", "true")
 	return path, h.URL + "/" + name
 }
