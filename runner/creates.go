@@ -37,12 +37,13 @@ const (
 func (s *session) receiveCreate(l link, in incoming) {
 	c, fail := action.DecodeWorkspaceCreate(in.payload, l.granted)
 	in.ref, in.deadline = c.Ref, in.received.Add(cmp.Or(c.Deadline, s.m.o.Workspaces.Deadline, createDeadline))
+	fail = cmp.Or(fail, s.hide(&in, c.Env))
 	s.receive(l, in, fail, func() *failure.Failure { return s.acceptCreate(l, c, in) })
 }
 
 // acceptCreate queues the making of a folder.
 func (s *session) acceptCreate(l link, c action.WorkspaceCreate, in incoming) *failure.Failure {
-	s.log.Info("received", "ref", c.Ref, "action", in.event, "segment", c.Segmento, "clone", c.RepoURL != "")
+	s.log.Info("received", "ref", c.Ref, "action", in.event, "segment", s.secrets(in).Text(c.Segmento), "clone", c.RepoURL != "")
 	if c.ProjectID != s.project.ID {
 		return failure.New(failure.MalformedAction, in.event).Because("`projectId` is not the project of this channel")
 	}
@@ -54,6 +55,9 @@ func (s *session) acceptCreate(l link, c action.WorkspaceCreate, in incoming) *f
 	}
 	if s.m.o.Git == nil {
 		return failure.New(failure.GitMissing, "git")
+	}
+	if fail := s.guardCreate(create, in); fail != nil {
+		return fail
 	}
 	g, fail := s.cloner(c.Env)
 	if fail != nil {
@@ -72,6 +76,18 @@ func (s *session) acceptCreate(l link, c action.WorkspaceCreate, in incoming) *f
 		}
 	}
 	return s.submit(s.m.creates, in, func(ctx context.Context) { s.create(ctx, create, in) })
+}
+
+// guardCreate is the second lock on the making of a folder. One that can't be made is refused by who makes it.
+func (s *session) guardCreate(c workspace.Create, in incoming) *failure.Failure {
+	lock, fail := s.lock()
+	if fail == nil {
+		fail = confined(lock.Confine(), "git")
+	}
+	if folder, err := c.Path(); fail == nil && err == nil {
+		fail = s.guardFolder(in.event, in.ref, folder)
+	}
+	return fail
 }
 
 // cloner is a git in the person's own environment. What came with the action is judged like that of a command, but
@@ -101,7 +117,7 @@ func (s *session) create(ctx context.Context, c workspace.Create, in incoming) {
 		release()
 	}
 	if err != nil {
-		fail := cutShort(ctx, err, "action "+in.ref)
+		fail := withoutSecrets(s.secrets(in), cutShort(ctx, err, "action "+in.ref))
 		s.log.Warn("refused", "ref", in.ref, "failure", fail)
 		s.finish(in, action.WorkspaceNotCreated(in.ref, action.Motivo(workspace.ReasonOf(err)), fail))
 		return

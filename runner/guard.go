@@ -69,7 +69,7 @@ func (s *session) guardContainer(c action.Container) (plan, *failure.Failure) {
 // guardFolder is guard for what reads or fills a folder that is not the project's: a mirror, a browse. real is the
 // folder with its links followed, or folder where it is not there yet.
 func (s *session) guardFolder(actionType, ref, folder string) *failure.Failure {
-	real, err := filepath.EvalSymlinks(folder)
+	real, err := workspace.RealPath(folder)
 	if err != nil {
 		real = folder // whoever uses it says what is wrong with it
 	}

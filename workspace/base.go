@@ -63,8 +63,8 @@ func atOrBelow(roots []string, at place) bool {
 	return false
 }
 
-// path applies the rules of base and segment, and gives the folder's path.
-func (c Create) path() (string, error) {
+// Path applies the rules of base and segment, and gives the folder's path. Nothing is made. It fails as MakeProject does.
+func (c Create) Path() (string, error) {
 	if err := PermittedBase(c.Base, c.ProjectRoot, c.Options); err != nil {
 		return "", &CreateError{ReasonNoBase, err}
 	}

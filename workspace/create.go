@@ -81,7 +81,7 @@ const cloneFolder = ".runner-clone-"
 // Its errors are CreateErrors. Their failures are BaseMissing, BaseInvalid, SegmentInvalid, FolderNotEmpty, those of
 // Materialize and Takes, and what Init and Clone fail with.
 func MakeProject(ctx context.Context, c Create) (Created, error) {
-	path, err := c.path()
+	path, err := c.Path()
 	if err != nil {
 		return Created{}, err
 	}

@@ -98,6 +98,9 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	if _, err := options.Lock(r.ProjectID); err != nil {
 		return usageError(err)
 	}
+	if err := placeBase(&options, r, log); err != nil {
+		return usageError(err)
+	}
 	if err := ownChildren(); err != nil {
 		return err
 	}
@@ -107,9 +110,6 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	}
 	options.Ledger = d.journal
 	options.LeaveOnRefusal = !r.Machine()
-	if err := placeBase(&options, r, log); err != nil {
-		return usageError(err)
-	}
 	options.Folder.Origin = folderOrigin(r)
 	for _, notice := range served.notices {
 		log.Warn("about the pairing", "failure", notice)

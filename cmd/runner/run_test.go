@@ -232,7 +232,7 @@ func TestUnusableProxyAndCAFileAreNamed(t *testing.T) {
 }
 
 func TestMachineWithAProjectKeyIsToldSo(t *testing.T) {
-	inHome(t)
+	home := inHome(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = w.Write([]byte(`{"message":"bound to a project"}`))
@@ -242,8 +242,46 @@ func TestMachineWithAProjectKeyIsToldSo(t *testing.T) {
 	if err := os.WriteFile("brabo-runner-device-key.jwk.json", []byte(jwk), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := start(t, "run", "--api-url", server.URL, "--base", filepath.Join(t.TempDir(), "base"))
+	c := start(t, "run", "--api-url", server.URL, "--base", filepath.Join(home, "base"))
 	if code := c.code(t); code != exitFail || !strings.Contains(c.String(), "runner: not_a_member") {
+		t.Errorf("exit %d:\n%s", code, c)
+	}
+}
+
+// TestBaseThatBreaksARule: one that a person named ends the start, and one that the existing client's installer wrote is
+// a warning where only one project is served.
+func TestBaseThatBreaksARule(t *testing.T) {
+	home := inHome(t)
+	_, url, root, jwk := startHub(t, home)
+	t.Setenv("BRABO_ACCOUNT_TOKEN", testToken)
+	outside := t.TempDir()
+	inside := filepath.Join(root, "base")
+	for _, args := range [][]string{{"--base", outside}, {"--base", inside}} {
+		c := start(t, append([]string{"run", "--project", "p", "--dir", root, "--api-url", url}, args...)...)
+		if code := c.code(t); code != exitUsage || !strings.Contains(c.String(), "runner: base_invalid") {
+			t.Errorf("%q: exit %d:\n%s", args, code, c)
+		}
+	}
+	installed := filepath.Join(home, ".config", "brabo")
+	if err := os.MkdirAll(installed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(installed, "runner.json"), []byte(`{"base":"`+inside+`"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, "run", "--project", "p", "--dir", filepath.Join(home, "project"), "--api-url", "http://127.0.0.1:1")
+	for deadline := time.Now().Add(60 * time.Second); !strings.Contains(c.String(), "no project folders will be made here"); {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing was said:\n%s", c)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Setenv("BRABO_ACCOUNT_TOKEN", "")
+	if err := os.WriteFile("brabo-runner-device-key.jwk.json", []byte(jwk), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c = start(t, "run", "--api-url", url, "--base", outside)
+	if code := c.code(t); code != exitUsage {
 		t.Errorf("exit %d:\n%s", code, c)
 	}
 }
