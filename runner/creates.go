@@ -11,6 +11,7 @@ import (
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/journal"
+	"brabo.dev/runner/runner/machinepolicy"
 	"brabo.dev/runner/workspace"
 	"brabo.dev/runner/workspace/git"
 )
@@ -85,7 +86,7 @@ func (s *session) guardCreate(c workspace.Create, in incoming) *failure.Failure 
 		fail = confined(lock.Confine(), "git")
 	}
 	if folder, err := c.Path(); fail == nil && err == nil {
-		fail = s.guardFolder(in.event, in.ref, folder)
+		fail = s.guardFolder(machinepolicy.TypeWorkspaceCreate, in.ref, folder)
 	}
 	return fail
 }

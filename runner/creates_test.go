@@ -201,6 +201,27 @@ func TestStoppedCloneIsEndedAndSaid(t *testing.T) {
 	}
 }
 
+// TestMachinePolicyBindsTheMakingOfFolders needs git.
+func TestMachinePolicyBindsTheMakingOfFolders(t *testing.T) {
+	for name, lock := range map[string]string{
+		"type": `{"default":{"actions":["terminal"]}}`, "folder": `{"default":{"roots":["BASE/project","BASE/code/allowed"]}}`,
+	} {
+		home, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newEngine(t, action.Known()...)
+		creating(t, e, home, withPolicy(t, home, lock))
+		e.joined(t)
+		e.send(t, action.EventWorkspaceCreate, `{"ref":"a","projectId":"p","segmento":"other"}`)
+		failuretest.Produced(t, created(t, e).Failure, failure.MachinePolicyRefused)
+		e.send(t, action.EventWorkspaceCreate, `{"ref":"b","projectId":"p","segmento":"allowed/one"}`)
+		if r := created(t, e); r.Sucesso != (name == "folder") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
 // awaitFile waits until a file is there.
 func awaitFile(t *testing.T, path string) {
 	t.Helper()
