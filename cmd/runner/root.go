@@ -104,6 +104,7 @@ func newRootCommand() *cobra.Command {
 		newUpCommand(),
 		newDownCommand(),
 		newDeviceKeyCommand(),
+		newLoginCommand(), newLogoutCommand(), newWhoamiCommand(),
 		newPolicyCommand(),
 		newLogsCommand(),
 		newConfigCommand(),

@@ -185,7 +185,7 @@ func (h host) list(ctx context.Context, r settings.Run, lists chan<- []runner.Pr
 			h.log.Warn("a project is left out", "failure", f)
 		}
 		switch {
-		case !had && (failure.Is(err, failure.NotMember) || failure.Is(err, failure.TicketRefused)):
+		case !had && (failure.Is(err, failure.NotMember) || pairing.Unauthorized(err) && !failure.Is(err, failure.ClockSkew)):
 			return err
 		case err != nil:
 			h.log.Warn("the list of projects can't be had", "failure", err)

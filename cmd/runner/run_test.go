@@ -212,7 +212,7 @@ func TestRefusedCredentialEndsAForegroundRun(t *testing.T) {
 	_, url, root, _ := startHub(t, home)
 	t.Setenv("BRABO_ACCOUNT_TOKEN", testToken+"-revoked")
 	c := start(t, "run", "--project", "p", "--dir", root, "--api-url", url)
-	if code := c.code(t); code != exitFail || !strings.Contains(c.String(), "runner: ticket_refused") {
+	if code := c.code(t); code != exitFail || !strings.Contains(c.String(), "runner: credential_unknown") {
 		t.Errorf("exit %d:\n%s", code, c)
 	}
 }

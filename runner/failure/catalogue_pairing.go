@@ -19,6 +19,11 @@ const (
 	CredentialExpired    Name = "credential_expired"
 	CredentialRevoked    Name = "credential_revoked"
 	CredentialUnknown    Name = "credential_unknown"
+	LoginExpired         Name = "login_expired"
+	LoginDenied          Name = "login_denied"
+	LoginUnsupported     Name = "login_unsupported"
+	LoginElsewhere       Name = "login_elsewhere"
+	LogoutUnconfirmed    Name = "logout_unconfirmed"
 	ProjectsFileInvalid  Name = "projects_file_invalid"
 	RootNotConfirmedHere Name = "root_not_confirmed_here"
 )
@@ -73,6 +78,21 @@ var pairingArea = map[Name]texts{
 	CredentialUnknown: {
 		`the server does not know this credential: another server answers at the address, or it was set up anew`,
 		"check the address; to pair with what answers there now, run `runner login`"},
+	LoginExpired: {
+		`nobody let this machine in before the code expired`,
+		"run `runner login` again, and approve its code in time"},
+	LoginDenied: {
+		`the person who was asked refused to let this machine in`,
+		"if that was not meant, run `runner login` again"},
+	LoginUnsupported: {
+		`the server has no login for machines (RFC 8628)`,
+		"check the address; where people register keys themselves, make one with `runner device-key create`"},
+	LoginElsewhere: {
+		`this machine is paired with another server, and has one pairing`,
+		"give that one up with `runner logout`, and log in again"},
+	LogoutUnconfirmed: {
+		`the pairing was removed here, but the server could not be told, so that it still knows the key`,
+		"revoke the machine there: at the hub, on the page's machines panel"},
 	ProjectsFileInvalid: {
 		`the list of this machine's projects can't be read as it stands`,
 		"correct it, or remove it and add the projects again with `runner project add`"},

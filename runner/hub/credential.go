@@ -103,3 +103,18 @@ func (a asking) signed(jws *jose.JSONWebSignature, now time.Time) (claimed *stri
 	}
 	return cl.ProjectID, ""
 }
+
+// letsIn reports whether a credential is still good, for a join whose ticket was used while the credential was revoked.
+func (h *Hub) letsIn(id string) bool {
+	err := h.store.View(func(tx store.Tx) error {
+		d, err := tx.Daemon(id)
+		if err == nil {
+			_, err = tx.Member(d.Owner)
+		}
+		if err == nil && !d.Revoked.IsZero() {
+			err = store.ErrNone
+		}
+		return err
+	})
+	return err == nil
+}

@@ -68,7 +68,7 @@ func (h *Hub) join(_ context.Context, ch *channel.ServerChannel, params json.Raw
 	defer h.mu.Unlock()
 	p := h.projects[id]
 	switch {
-	case p == nil || h.closed:
+	case p == nil || h.closed || !h.letsIn(t.credential):
 		return nil, nil, &channel.Refusal{Reason: refusedUnauthorized}
 	case p.runner != nil:
 		return nil, nil, &channel.Refusal{Reason: refusedSecond}

@@ -51,8 +51,9 @@ type Project struct {
 }
 
 // Ticket asks for a ticket for the project. A ticket is never kept: each attempt to connect takes a new one. Its
-// failures are the named ones of the connection: TicketRefused, ClockSkew, NotMember, ProjectNotFound, ProjectMode,
-// RateLimited, ServerUnavailable, ServerUnreachable, BadServerAnswer. A cancelled context comes back as its own error.
+// failures are the named ones of the connection: TicketRefused, CredentialExpired, CredentialRevoked, CredentialUnknown,
+// ClockSkew, NotMember, ProjectNotFound, ProjectMode, RateLimited, ServerUnavailable, ServerUnreachable, BadServerAnswer. A
+// cancelled context comes back as its own error.
 func (c Client) Ticket(ctx context.Context, projectID string) (Ticket, error) {
 	var in struct {
 		Ticket      string `json:"ticket"`
@@ -95,6 +96,12 @@ func (c Client) Projects(ctx context.Context) (projects []Project, dropped []*fa
 		projects = append(projects, p)
 	}
 	return projects, dropped, nil
+}
+
+// Revoke gives up the key with this id, which is the Credential: no connection that it opened stays, and it opens no other.
+// A key that was revoked before is as good. The failures are those of Projects.
+func (c Client) Revoke(ctx context.Context, id string) error {
+	return c.do(ctx, request{http.MethodDelete, "/daemons/" + url.PathEscape(id), "", largestTicket}, nil)
 }
 
 // projectOf reads one row, or says why it can't be used.
@@ -160,6 +167,9 @@ func (c Client) do(ctx context.Context, call request, out any) error {
 		return c.unreachable(ctx, call, err)
 	case int64(len(body)) > call.largest:
 		return failure.New(failure.BadServerAnswer, c.subject(call)).Because("the answer is larger than %d bytes", call.largest)
+	}
+	if out == nil {
+		return nil
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		cause := "the answer is not the JSON that it should be"

@@ -57,15 +57,13 @@ func RetryAfter(err error) time.Duration {
 
 // refused names a refusal by its status alone, as protocol.md 1.1 demands; the server's words are shown beside.
 func (c Client) refused(call request, resp *http.Response, bearer settings.Secret) error {
-	status := &StatusError{Status: resp.StatusCode, Message: message(resp, bearer), RetryAfter: c.retryAfter(resp)}
+	message, told := said(resp, bearer)
+	status := &StatusError{Status: resp.StatusCode, Message: message, RetryAfter: c.retryAfter(resp)}
 	named := func(name failure.Name) *failure.Failure { return failure.New(name, c.subject(call)).Wrap(status) }
 	var f *failure.Failure
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized:
-		if skew := c.skew(resp); c.signs() && skew.Abs() >= skewNoticed {
-			return named(failure.ClockSkew).Because("this machine's clock is %s", skewText(skew))
-		}
-		return named(failure.TicketRefused)
+		return c.unauthorized(resp, told, named)
 	case code == http.StatusForbidden && call.projectID == "":
 		return named(failure.NotMember).Because("the credential is bound to one project, and the list is for machine keys").
 			Then("name the project by `--project`, or pair this machine with a machine key")
@@ -89,6 +87,26 @@ func (c Client) refused(call request, resp *http.Response, bearer settings.Secre
 		f.Because("%s; or another server answers at this address, for it sent a web page", f.Cause)
 	}
 	return f
+}
+
+// unauthorized names the cause of a 401: by the clocks, and, where the server tells one, as a hub does, by that.
+func (c Client) unauthorized(resp *http.Response, told failure.Name, named func(failure.Name) *failure.Failure) *failure.Failure {
+	if told == failure.CredentialRevoked || told == failure.CredentialUnknown {
+		return named(told)
+	}
+	if skew := c.skew(resp); c.signs() && skew.Abs() >= skewNoticed {
+		return named(failure.ClockSkew).Because("this machine's clock is %s", skewText(skew))
+	}
+	if told == failure.CredentialExpired {
+		return named(told)
+	}
+	return named(failure.TicketRefused)
+}
+
+// Unauthorized reports whether err is a server's word that it does not accept the credential, whatever the cause.
+func Unauthorized(err error) bool {
+	var e *StatusError
+	return errors.As(err, &e) && e.Status == http.StatusUnauthorized
 }
 
 // signs reports whether the credential depends on the clock.
@@ -125,20 +143,36 @@ func (c Client) retryAfter(resp *http.Response) time.Duration {
 	return min(max(wait, 0), longestWait)
 }
 
-// message is the server's own words, fit to be shown: one line, cut, and without the credential should it be echoed.
-func message(resp *http.Response, bearer settings.Secret) string {
+// said is the server's own words, fit to be shown: one line, cut, and without the credential should it be echoed; and the
+// name of the failure, where the server is one that names them.
+func said(resp *http.Response, bearer settings.Secret) (words string, name failure.Name) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, largestTicket))
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	var in struct {
 		Message any `json:"message"`
+		Failure any `json:"failure"`
 	}
-	if json.Unmarshal(body, &in) != nil || in.Message == nil {
-		return ""
+	if json.Unmarshal(body, &in) != nil {
+		return "", ""
+	}
+	if f, ok := in.Failure.(map[string]any); ok {
+		text, _ := f["name"].(string)
+		name = failure.Name(text)
+	}
+	if in.Message == nil {
+		return "", name
 	}
 	text := fmt.Sprint(in.Message)
-	text = strings.ReplaceAll(text, bearer.Reveal(), "(hidden)")
+	if !bearer.IsZero() {
+		text = strings.ReplaceAll(text, bearer.Reveal(), "(hidden)")
+	}
+	return printable(text), name
+}
+
+// printable is a server's text in one line, cut.
+func printable(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
