@@ -48,7 +48,8 @@ func TestRootDebOnSystemd(t *testing.T) {
 		b.as("bob", mainPID("runner-7c1e")+` >pid; find .local/state/runner -name '*.db' | xargs stat -c '%i %n' >state; test -s state`)
 		b.root(`systemctl show --property=MainPID --value runner@ana.service >/root/pid`)
 		b.install("1.0.1")
-		b.as("bob", `old=$(cat pid); `+newPID("runner-7c1e")+`; /proc/$new/exe version | grep "^runner 1.0.1 "`)
+		pid := strings.TrimSpace(b.as("bob", `old=$(cat pid); `+newPID("runner-7c1e")+`; echo $new`))
+		b.root("/proc/" + pid + `/exe version | grep "^runner 1.0.1 "`)
 		b.until("root", `new=$(systemctl show --property=MainPID --value runner@ana.service) && [ "$new" != 0 ] && [ "$new" != "$(cat /root/pid)" ]`)
 		b.as("bob", `xargs -n 2 sh -c 'test "$(stat -c %i "$1")" = "$0"' <state`)
 		if n := strings.TrimSpace(b.root(`pgrep -c -x runner`)); n != "2" {

@@ -28,7 +28,8 @@ func TestRootServiceOfAUserOnSystemd(t *testing.T) {
 	b.as("bob", `GREETING='say "olá" to %u; $x' `+install)
 
 	t.Run("what was asked for is what runs", func(t *testing.T) {
-		cwd := b.as("bob", `readlink /proc/$(`+mainPID("runner-7c1e")+`)/cwd`)
+		pid := strings.TrimSpace(b.as("bob", mainPID("runner-7c1e"))) // what it knows is hidden from bob's other processes
+		cwd := b.root("readlink /proc/" + pid + "/cwd")
 		if want := "/home/bob/" + awkward + "\n"; cwd != want {
 			t.Errorf("working folder %q, want %q", cwd, want)
 		}
@@ -37,7 +38,7 @@ func TestRootServiceOfAUserOnSystemd(t *testing.T) {
 		if words != want {
 			t.Errorf("words %q, want %q", words, want)
 		}
-		environ := b.as("bob", `tr '\0' '\n' </proc/$(`+mainPID("runner-7c1e")+`)/environ`)
+		environ := b.root(`tr '\0' '\n' </proc/` + pid + "/environ")
 		if !strings.Contains(environ, "GREETING=say \"olá\" to %u; $x\n") {
 			t.Errorf("environment %q", environ)
 		}
@@ -80,7 +81,8 @@ printf '[Service]\nWatchdogSec=2\nTimeoutAbortSec=2\n' >~/.config/systemd/user/r
 		if !strings.Contains(out, "+ PATH=/home/bob/bin:") || !strings.Contains(out, "+ GREETING=hi") {
 			t.Error(out)
 		}
-		b.as("bob", `tr '\0' '\n' </proc/$(`+mainPID("runner-7c1e")+`)/environ | grep ^PATH=/home/bob/bin:`)
+		pid := strings.TrimSpace(b.as("bob", mainPID("runner-7c1e")))
+		b.root(`tr '\0' '\n' </proc/` + pid + "/environ | grep ^PATH=/home/bob/bin:")
 	})
 	t.Run("removed, its key stays", func(t *testing.T) {
 		b.as("bob", "runner service uninstall --project 7c1e")

@@ -64,6 +64,9 @@ func runHub(ctx context.Context, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
+	if err := keepToItself(); err != nil {
+		return err
+	}
 	known := &redact.Known{}
 	log := slog.New(slog.NewTextHandler(known.Lines(errOut), &slog.HandlerOptions{Level: levelOf(values.Log.Level)}))
 	folder := filepath.Join(src.Folders().Data, "hub")

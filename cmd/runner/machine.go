@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -153,14 +154,17 @@ func (h host) discover(ctx context.Context) (*containerctl.Engine, error) {
 	})
 }
 
-// ownChildren makes this process the reaper of what its commands leave behind, and switches core files off, which
-// would hold what the commands had in memory.
+// ownChildren makes this process the reaper of what its commands leave behind, and keeps to itself what it knows.
 func ownChildren() error {
 	if err := exec.BecomeSubreaper(); err != nil {
 		return err
 	}
-	return exec.DropCores()
+	return keepToItself()
 }
+
+// keepToItself switches core files off, which would hold what this process or its commands had in memory, and hides this
+// one's memory and environment from the commands.
+func keepToItself() error { return errors.Join(exec.DropCores(), exec.HideMemory()) }
 
 // processSources are the settings' sources of this process.
 func processSources() (settings.Sources, error) {
