@@ -30,7 +30,7 @@ func newBed(t *testing.T) *bed {
 	if _, err := docker(t.Context(), "image", "inspect", systemdImage); err != nil {
 		missing(t, "there is no image %s: `.ci/run prepare` makes it (%v)", systemdImage, err)
 	}
-	id, err := docker(t.Context(), "run", "--detach", "--cap-add", "SYS_ADMIN", "--security-opt", "seccomp=unconfined",
+	id, err := docker(t.Context(), "run", "--detach", "--cap-add", "SYS_ADMIN", "--cap-add", "SYS_PTRACE", "--security-opt", "seccomp=unconfined",
 		"--security-opt", "apparmor=unconfined", "--cgroupns=host", "--tmpfs", "/run", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
 		"--volume", "/sys/fs/cgroup:/sys/fs/cgroup:rw", systemdImage, "/sbin/init")
 	if err != nil {

@@ -172,3 +172,22 @@ func TestAttackRootThatIsTheHome(t *testing.T) {
 		t.Error("it was joined")
 	}
 }
+
+// A rule judges the command, not the files that it reads; and without confinement a command is the user. SECURITY.md says
+// so. Runs a real shell.
+func TestNotDefendedAllowedCommandRunsWhatTheProjectHolds(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	d := startDaemon(t, e)
+	e.joined(t)
+	outside := filepath.Join(t.TempDir(), "made by the test of the project")
+	if err := os.WriteFile(filepath.Join(d.root, "test.sh"), []byte("touch '"+outside+"'"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.exec(t, "a", "sh test.sh", person)
+	if got := e.result(t); got.ExitCode != 0 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Error(err)
+	}
+}

@@ -129,7 +129,7 @@ func TestEveryRoomSaysWhatItIsFor(t *testing.T) {
 
 func TestTopLevelIsAsDesigned(t *testing.T) {
 	root := filepath.Join("..", "..")
-	fixed := []string{".ci", ".git", ".gitignore", ".gitattributes", "LICENSE", "README.md", "go.mod", "go.sum", "staticcheck.conf", "cmd", "runner", "channel", "exec", "workspace", "containerctl", "service", "packaging"}
+	fixed := []string{".ci", ".git", ".gitignore", ".gitattributes", "LICENSE", "README.md", "SECURITY.md", "go.mod", "go.sum", "staticcheck.conf", "cmd", "runner", "channel", "exec", "workspace", "containerctl", "service", "packaging"}
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		t.Fatal(err)

@@ -194,3 +194,13 @@ func TestLinesStayWhole(t *testing.T) {
 		t.Error("nil stands between")
 	}
 }
+
+// What was worked on is not found; SECURITY.md says so.
+func TestNotDefendedSecretThatIsWorkedOn(t *testing.T) {
+	s := New("a-secret-of-some-length")
+	for _, text := range []string{"htgnel-emos-fo-terces-a", "a-secret -of-some-length", "612d7365637265742d6f662d736f6d652d6c656e677468"} {
+		if s.Text(text) != text {
+			t.Errorf("%s is found", text)
+		}
+	}
+}
