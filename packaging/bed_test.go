@@ -69,12 +69,18 @@ func (b *bed) put(path, to string) {
 	}
 }
 
-// install installs the package of a version.
-func (b *bed) install(version string) {
+// putPackage puts the package of a version into root's home, and gives its name.
+func (b *bed) putPackage(version string) string {
 	b.t.Helper()
 	name := "runner_" + version + "_amd64.deb"
 	b.put(filepath.Join(here.of(b.t, version), name), "/root/"+name)
-	b.root("dpkg --install /root/" + name)
+	return name
+}
+
+// install installs the package of a version.
+func (b *bed) install(version string) {
+	b.t.Helper()
+	b.root("dpkg --install /root/" + b.putPackage(version))
 }
 
 // try runs a script in a shell of the user, and gives both outputs together and the exit code.

@@ -68,6 +68,9 @@ func (r release) packages(t target, binary, bom, stage string, d documents) ([]s
 	var made []string
 	for _, kind := range []string{"deb", "rpm"} {
 		info := r.info(t)
+		if kind == "rpm" { // whose empty lines are empty
+			info.Description = strings.ReplaceAll(info.Description, "\n.\n", "\n\n")
+		}
 		info.Contents = r.contents(kind, binary, bom, manual, d)
 		info.Scripts = nfpm.Scripts{
 			PostInstall: filepath.Join(d.scripts, "postinstall.sh"), PreRemove: filepath.Join(d.scripts, "preremove.sh"),

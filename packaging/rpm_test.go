@@ -50,6 +50,9 @@ func TestRootRPMContent(t *testing.T) {
 	if shown := rpm("--query", "--scripts", "runner"); strings.Count(shown, "systemctl") < 5 {
 		t.Errorf("the scripts are not in:\n%s", shown)
 	}
+	if shown := rpm("--query", "--info", "runner"); !strings.Contains(shown, "named failure.\n\nNothing is enabled") {
+		t.Errorf("it describes itself as:\n%s", shown)
+	}
 	version, err := exec.Command(filepath.Join(root, "usr/bin/runner"), "version").Output()
 	if err != nil || !strings.HasPrefix(string(version), "runner 1.0.0 ") {
 		t.Errorf("version: %s, %v", version, err)

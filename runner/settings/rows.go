@@ -12,7 +12,7 @@ import (
 func rows(src Sources) []row {
 	home := src.Folders().Home
 	drain := "0-60s"
-	if src.env().get("NOTIFY_SOCKET") != "" { // under systemd the stop timeout can be extended
+	if src.Systemd || src.env().get("NOTIFY_SOCKET") != "" { // under systemd the stop timeout can be extended
 		drain = "0-1h"
 	}
 	return []row{

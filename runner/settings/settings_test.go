@@ -225,6 +225,15 @@ func TestTheStopTimeoutIsLongerUnderSystemd(t *testing.T) {
 	if err != nil || s.Drain.Grace != time.Hour {
 		t.Errorf("%v, %v", s.Drain.Grace, err)
 	}
+	// A shell on such a machine checks the settings of services.
+	src := someone(t, "RUNNER_DRAIN_GRACE=1h")
+	src.Systemd = true
+	if _, err := Load(src); err != nil {
+		t.Error(err)
+	}
+	src.Systemd = false
+	_, err = Load(src)
+	failuretest.Produced(t, err, failure.SettingInvalid)
 }
 
 func TestAHubThatOthersReachNeedsTLS(t *testing.T) {

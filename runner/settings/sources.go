@@ -20,6 +20,8 @@ type Sources struct {
 	ConfigFile string
 	// WorkDir is the process's working directory, absolute.
 	WorkDir string
+	// Systemd tells that systemd runs this machine: what a shell checks here is what its services read.
+	Systemd bool
 	// Paired is what `runner login` recorded, if anything.
 	Paired Paired
 }
@@ -37,7 +39,8 @@ func FromProcess() (Sources, error) {
 	if err != nil {
 		return Sources{}, err
 	}
-	return Sources{Environ: os.Environ(), WorkDir: dir}, nil
+	_, err = os.Stat("/run/systemd/system")
+	return Sources{Environ: os.Environ(), WorkDir: dir, Systemd: err == nil}, nil
 }
 
 // environment looks up variables in a list like os.Environ's.
