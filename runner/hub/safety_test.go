@@ -180,4 +180,8 @@ func TestRevokedDaemonIsCutOffAndItsTicketsAreWorthless(t *testing.T) {
 	if status, _ := h.do(t, "POST", "/projects/p/runner-ticket", runnerToken, ""); status != 401 {
 		t.Errorf("a revoked token gets a ticket: %d", status)
 	}
+	// A ticket that was on its way out while its credential was revoked opens nothing, either.
+	if h.letsIn("token") || h.letsIn("nobody") || !h.letsIn("machine") {
+		t.Error("revoked credentials join")
+	}
 }
