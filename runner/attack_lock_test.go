@@ -85,6 +85,7 @@ func TestAttackServerThatApprovesWhatThisMachineRefuses(t *testing.T) {
 		{"a mirror elsewhere", `{"default":{"roots":["BASE/project"]}}`, "mirror_sync", `{"ref":"a","destino":"BASE/copy"}`, "mirror_sync_result", failure.MachinePolicyRefused},
 		{"a look around, where none may look", `{"default":{"actions":["terminal"]}}`, "fs_list_dir", `{"ref":"a","path":"BASE"}`, "fs_list_dir_reply", failure.MachinePolicyRefused},
 		{"a look around elsewhere", `{"default":{"roots":["BASE/project"]}}`, "fs_list_dir", `{"ref":"a","path":"BASE"}`, "fs_list_dir_reply", failure.MachinePolicyRefused},
+		{"the name of the home, where none may look", `{"default":{"actions":["terminal"]}}`, "fs_home_dir", `{"ref":"a"}`, "fs_home_dir_reply", failure.MachinePolicyRefused},
 		{"a terminal", `{"default":{"terminals":false}}`, "pty_open", `{"sessionRef":"a","cols":80,"rows":24}`, "pty_error", failure.MachinePolicyRefused},
 		{"a terminal without the confinement that is demanded", `{"default":{"confine":{"mode":"on"}}}`, "pty_open", `{"sessionRef":"a","cols":80,"rows":24}`, "pty_error", failure.ConfinementUnavailable},
 	} {

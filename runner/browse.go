@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -74,6 +75,10 @@ func (s *session) receiveHome(l link, msg channel.Message) {
 		return
 	}
 	s.browse(jobKey{msg.Event, ref}, failed, func(context.Context) {
+		if lock, fail := s.lock(); fail != nil || !lock.Allows(machinepolicy.TypeBrowse) {
+			failed(cmp.Or(fail, failure.New(failure.MachinePolicyRefused, "home folder")))
+			return
+		}
 		home, err := s.m.o.Browse.HomeDir()
 		if err != nil {
 			failed(failure.From(err, "home folder"))

@@ -197,7 +197,13 @@ func (s *session) refuse(in incoming, fail *failure.Failure) {
 // submit hands an accepted action to a pool. run is called once it is certain that a later daemon would know of the
 // start; it stores the result.
 func (s *session) submit(p *pool, in incoming, run func(context.Context)) *failure.Failure {
-	j := s.jobOf(p, in, run)
+	return s.queue(p, in, nil, run)
+}
+
+// queue is submit for an action that is judged anew before it starts, should it have to wait: what decides may have
+// changed meanwhile.
+func (s *session) queue(p *pool, in incoming, again func() *failure.Failure, run func(context.Context)) *failure.Failure {
+	j := s.jobOf(p, in, again, run)
 	added, fail := s.adds(j, in)
 	if added {
 		p.submit(j)
@@ -206,10 +212,16 @@ func (s *session) submit(p *pool, in incoming, run func(context.Context)) *failu
 }
 
 // jobOf is the job of an accepted action.
-func (s *session) jobOf(p *pool, in incoming, run func(context.Context)) *job {
+func (s *session) jobOf(p *pool, in incoming, again func() *failure.Failure, run func(context.Context)) *job {
 	j := p.job(s.work, s.project.ID, jobKey{in.event, in.ref}, in.deadline)
 	j.run = func(ctx context.Context) {
 		defer s.done(j)
+		if j.waited && again != nil {
+			if fail := again(); fail != nil {
+				s.refuse(in, fail)
+				return
+			}
+		}
 		if err := s.m.o.Ledger.Begin(s.key(in)); err != nil {
 			s.refuse(in, failure.From(err, "action "+in.ref))
 			return

@@ -23,6 +23,8 @@ type job struct {
 	// one any more. Nil: it never did.
 	held func(*failure.Failure) bool
 
+	waited bool // it could not start at once; set before it starts
+
 	began time.Time // of run; guarded by the session's mutex
 
 	ctx    context.Context // of run
@@ -73,8 +75,12 @@ func (p *pool) submit(j *job) {
 	p.waiting[j.project] = append(p.waiting[j.project], j)
 	p.jobs.Add(1)
 	p.startLocked()
+	waits := slices.Contains(p.waiting[j.project], j)
+	if waits { // what started already is another goroutine's
+		j.waited = true
+	}
 	// Only what is still waiting needs to be told when its time has passed.
-	if !j.startBy.IsZero() && slices.Contains(p.waiting[j.project], j) {
+	if waits && !j.startBy.IsZero() {
 		j.expiry = time.AfterFunc(time.Until(j.startBy), func() {
 			p.withdraw(j, failure.New(failure.ExpiredBeforeStart, "action "+j.key.ref))
 		})

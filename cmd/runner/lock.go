@@ -24,7 +24,7 @@ func (h host) machinePolicy() *machinepolicy.Files {
 // them, whoever approved it.
 var steering = [...]string{
 	"agent", "approve", "autonomy", "config", "confirm", "credential", "deny", "device-key", "git-credential", "hub", "login",
-	"logout", "member", "policy", "project", "service",
+	"logout", "member", "policy", "project", "service", "up",
 }
 
 // protected is what belongs to this program: its commands, its folders, and the key files of the existing client
