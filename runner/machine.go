@@ -21,6 +21,7 @@ import (
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/machinepolicy"
 	"brabo.dev/runner/runner/policy"
 	"brabo.dev/runner/runner/redact"
@@ -125,6 +126,7 @@ type Machine struct {
 
 	mu       sync.Mutex // guards what follows
 	ended    Ended
+	unlisted *failure.Failure    // why the list of projects can't be had
 	sessions map[string]*session // by project; those that ended with an error stay, for Status
 }
 

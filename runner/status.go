@@ -43,6 +43,24 @@ func (m *Machine) forget(which func(id string) bool) {
 	maps.DeleteFunc(m.sessions, func(id string, _ *session) bool { return which(id) })
 }
 
+// ListFailed notes, for Status, why it can't be had which projects this machine serves; nil: it can.
+func (m *Machine) ListFailed(f *failure.Failure) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.unlisted = f
+}
+
+// listHealth is what is not well with the list of projects.
+func listHealth(f *failure.Failure) []control.Item {
+	switch {
+	case f == nil:
+		return nil
+	case needsPerson(f.Name):
+		return []control.Item{{Severity: control.Error, Failure: f}}
+	}
+	return []control.Item{{Severity: control.Warning, Failure: f}}
+}
+
 // connects notes that an attempt begins.
 func (s *session) connects() {
 	s.mu.Lock()
@@ -126,7 +144,7 @@ func (s *session) status() control.Project {
 // may be called at any time by many.
 func (m *Machine) Status() control.Status {
 	m.mu.Lock()
-	sessions := slices.Collect(maps.Values(m.sessions))
+	sessions, unlisted := slices.Collect(maps.Values(m.sessions)), m.unlisted
 	m.mu.Unlock()
 	s := control.Status{
 		Server: m.o.Server, Stopping: m.stopping.Load(), Projects: []control.Project{}, Health: []control.Item{},
@@ -154,6 +172,7 @@ func (m *Machine) Status() control.Status {
 			s.Health = append(s.Health, control.Item{Severity: control.Error, Failure: failure.From(err, machinepolicy.FileName)})
 		}
 	}
+	s.Health = append(s.Health, listHealth(unlisted)...)
 	waiting, err := m.o.Ledger.Waiting(m.o.Server, "")
 	if err != nil {
 		s.Health = append(s.Health, control.Item{Severity: control.Error, Failure: failure.From(err, "outbox")})

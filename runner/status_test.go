@@ -146,6 +146,22 @@ func TestStatusTellsThatTheDaemonStopsWhileAnActionMayStillFinish(t *testing.T) 
 	}
 }
 
+func TestStatusTellsWhyThereIsNoListOfProjects(t *testing.T) {
+	m := New(testOptions(t, newEngine(t), t.TempDir(), &logBook{}))
+	for name, want := range map[failure.Name]control.Severity{failure.TicketRefused: control.Error, failure.ServerUnavailable: control.Warning} {
+		m.ListFailed(failure.New(name, "the list of projects"))
+		health := m.Status().Health
+		if len(health) != 1 || health[0].Severity != want {
+			t.Fatalf("%+v", health)
+		}
+		failuretest.Produced(t, health[0].Failure, name)
+	}
+	m.ListFailed(nil)
+	if health := m.Status().Health; len(health) != 0 {
+		t.Errorf("%+v", health)
+	}
+}
+
 func TestHomeAsRootIsALastingHealthItem(t *testing.T) {
 	e := newEngine(t)
 	d := startDaemon(t, e, func(o *Options) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -149,12 +150,16 @@ func (h host) serve(ctx context.Context, r settings.Run, m *runner.Machine, agai
 		return m.Run(ctx, runner.Fixed(runner.Project{ID: r.ProjectID, Root: r.Dir}))
 	}
 	lists := make(chan []runner.Project)
-	listed := make(chan error, 1)
-	go func() {
+	var asking sync.WaitGroup
+	asking.Go(func() {
 		defer close(lists)
-		listed <- h.list(ctx, r, lists, again)
-	}()
-	return errors.Join(m.Run(ctx, lists), <-listed)
+		lister{
+			ask: h.client.Projects, place: func(p []pairing.Project) []runner.Project { return h.placed(r, p) },
+			pause: pauseUnless(again), tell: m.ListFailed, log: h.log,
+		}.follow(ctx, lists)
+	})
+	defer asking.Wait()
+	return m.Run(ctx, lists)
 }
 
 // folderOrigin says where the folders of the projects come from, for failures about them.
@@ -166,49 +171,6 @@ func folderOrigin(r settings.Run) string {
 		return r.From["base"].String()
 	}
 	return r.From["dir"].String()
-}
-
-// Waits for a list of projects that is empty or can't be had (protocol.md section 5); the last is also how often a
-// list is asked for again, so that added and removed projects are noticed. Commands of this machine that add or remove
-// one do not wait for that.
-var listWaits = []time.Duration{15 * time.Second, 30 * time.Second, time.Minute}
-
-// list sends the projects of this machine each time the server has told them, until ctx ends. It gives up only where
-// the very first answer says that this credential may not ask.
-func (h host) list(ctx context.Context, r settings.Run, lists chan<- []runner.Project, again <-chan struct{}) error {
-	for try, had := 0, false; ; try++ {
-		listed, dropped, err := h.client.Projects(ctx)
-		if ctx.Err() != nil {
-			return nil // stopped while asking: an orderly end
-		}
-		for _, f := range dropped {
-			h.log.Warn("a project is left out", "failure", f)
-		}
-		switch {
-		case !had && (failure.Is(err, failure.NotMember) || pairing.Unauthorized(err) && !failure.Is(err, failure.ClockSkew)):
-			return err
-		case err != nil:
-			h.log.Warn("the list of projects can't be had", "failure", err)
-		case len(listed) == 0 && !had:
-			h.log.Info("no project to serve yet")
-		default:
-			had, try = true, len(listWaits)
-			select {
-			case lists <- h.placed(r, listed):
-			case <-ctx.Done():
-				return nil
-			}
-		}
-		wait := time.NewTimer(max(listWaits[min(try, len(listWaits)-1)], pairing.RetryAfter(err)))
-		select {
-		case <-wait.C:
-		case <-again:
-			wait.Stop()
-		case <-ctx.Done():
-			wait.Stop()
-			return nil
-		}
-	}
 }
 
 // placed gives each listed project its folder: the root that the server and this machine both name, else one below the
