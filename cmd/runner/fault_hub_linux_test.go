@@ -23,12 +23,13 @@ type hubHost struct {
 	store     *store.Store
 	server    *http.Server
 	served    chan error
+	change    []func(*hub.Config)
 }
 
-// startHubHost serves the project "p" in a folder below home.
-func startHubHost(t *testing.T, home string) *hubHost {
+// startHubHost serves the project "p" in a folder below home. change adapts the configuration of each start.
+func startHubHost(t *testing.T, home string, change ...func(*hub.Config)) *hubHost {
 	t.Helper()
-	s := &hubHost{t: t, root: filepath.Join(home, "project"), folder: filepath.Join(home, "hub"), address: "127.0.0.1:0"}
+	s := &hubHost{t: t, root: filepath.Join(home, "project"), folder: filepath.Join(home, "hub"), address: "127.0.0.1:0", change: change}
 	s.start()
 	s.url = "http://" + s.address
 	t.Cleanup(s.stop)
@@ -41,13 +42,17 @@ func (s *hubHost) start() {
 	if s.store, err = store.Open(s.folder); err != nil {
 		s.t.Fatal(err)
 	}
-	s.hub = hub.New(hub.Config{
+	config := hub.Config{
 		Store:       s.store,
 		Projects:    []hub.Project{{ID: "p", Name: "Shop", Mode: hub.ModeRunner, Root: s.root}},
 		Credentials: []hub.Credential{{ID: "token", Project: "p", Token: testToken}},
 		Decider:     everyone{}, ActionDeadline: 5 * time.Minute, MaxBody: 1 << 20,
 		Hosts: []string{"127.0.0.1"}, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, c := range s.change {
+		c(&config)
+	}
+	s.hub = hub.New(config)
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
 		s.t.Fatal(err)
