@@ -127,6 +127,7 @@ func newRootCommand() *cobra.Command {
 		newDenyCommand(),
 		newCancelCommand(),
 		newEventsCommand(),
+		newTerminalCommand(),
 		newMCPCommand(),
 	)
 	root.AddCommand(releaseCommands()...)

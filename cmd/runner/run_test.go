@@ -87,7 +87,7 @@ func (c *commandLine) String() string {
 	return c.out.String()
 }
 
-func start(t *testing.T, args ...string) *commandLine {
+func start(t testing.TB, args ...string) *commandLine {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &commandLine{stop: cancel, done: make(chan int, 1)}
@@ -99,7 +99,7 @@ func start(t *testing.T, args ...string) *commandLine {
 	return c
 }
 
-func (c *commandLine) code(t *testing.T) int {
+func (c *commandLine) code(t testing.TB) int {
 	t.Helper()
 	select {
 	case code := <-c.done:

@@ -93,7 +93,7 @@ func statusOf(name failure.Name) int {
 		return http.StatusForbidden
 	case failure.ActionNotFound, failure.ProjectNotFound, failure.NotFound:
 		return http.StatusNotFound
-	case failure.InvalidTransition, failure.NoRunner, failure.ActionDenied, failure.AlreadyMerged, failure.MergeAlreadyProposed,
+	case failure.InvalidTransition, failure.NoRunner, failure.TerminalsDisabled, failure.ActionDenied, failure.AlreadyMerged, failure.MergeAlreadyProposed,
 		failure.NoContainerService, failure.AlreadyExists, failure.LastOwner:
 		return http.StatusConflict
 	case failure.PermissionsFileInvalid, failure.ModulesFileInvalid, failure.RootNotConfirmable, failure.RootHoldsOurs, failure.RootNotAllowed:

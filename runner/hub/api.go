@@ -63,6 +63,7 @@ func (h *Hub) api() []route {
 		{"DELETE", "/projects/{id}", person(policy.Maintainer), h.deleteProject},
 		{"POST", "/projects/{id}/activate", person(policy.Maintainer), h.postActivate},
 		{"POST", "/projects/{id}/accept-handoff", person(policy.Maintainer), h.postHandoff},
+		{"GET", "/projects/{id}/terminal", person(policy.Developer), h.getTerminal},
 		{"GET", "/projects/{id}/autonomy", person(policy.Viewer), h.getAutonomy},
 		{"PUT", "/projects/{id}/autonomy", person(policy.Maintainer), h.putAutonomy},
 

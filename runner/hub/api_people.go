@@ -200,7 +200,7 @@ func (h *Hub) getDaemons(w http.ResponseWriter, _ *http.Request, _ Principal) {
 		for id, p := range h.projects {
 			if p.runner != nil && p.runner.credential == d.ID {
 				shown.Connected, shown.Projects = true, append(shown.Projects, id)
-				shown.Terminals += p.runner.terminals
+				shown.Terminals += len(p.runner.screens)
 			}
 		}
 		if !shown.Connected && !d.LastContact.IsZero() {

@@ -32,7 +32,8 @@ type runnerLink struct {
 	socketID   string
 	credential string
 	granted    action.Extensions
-	terminals  int // open ones
+	pty        bool               // it opens terminals
+	screens    map[string]*screen // of open terminals, by their sessionRef; guarded by the hub's mutex
 }
 
 // connect is the ticket check of a new socket. The ticket is used up only by the join.
@@ -73,7 +74,8 @@ func (h *Hub) join(_ context.Context, ch *channel.ServerChannel, params json.Raw
 	case p.runner != nil:
 		return nil, nil, &channel.Refusal{Reason: refusedSecond}
 	}
-	p.runner = &runnerLink{ch: ch, socketID: ch.Socket().ID(), credential: t.credential, granted: extensions}
+	p.runner = &runnerLink{ch: ch, socketID: ch.Socket().ID(), credential: t.credential, granted: extensions,
+		pty: slices.Contains(capabilities, action.CapabilityPTY), screens: map[string]*screen{}}
 	h.noteRunnerLocked(p, "joined", "")
 	h.c.Log.Info("runner joined", "project", id, "extensions", extensions)
 	h.resumeLocked(p)
@@ -85,7 +87,7 @@ func served(declared action.Extensions) action.Extensions {
 	var known action.Extensions
 	for _, x := range declared {
 		switch x {
-		case action.ExtAck, action.ExtDeadline, action.ExtDecision, action.ExtCancel, action.ExtOutput, action.ExtProgress, action.ExtAction:
+		case action.ExtAck, action.ExtDeadline, action.ExtDecision, action.ExtCancel, action.ExtOutput, action.ExtProgress, action.ExtAction, action.ExtPtyClosed:
 			known = append(known, x)
 		}
 	}
@@ -141,6 +143,9 @@ func (r *runnerHandler) Handle(_ context.Context, msg channel.Message) {
 			}
 		}
 	default:
+		if r.terminal(msg.Event, msg.Payload) {
+			return
+		}
 		r.h.c.Log.Warn("an event that the hub does not know", "project", r.p.ID, "event", printable(msg.Event))
 	}
 }
@@ -181,6 +186,9 @@ func (r *runnerHandler) Closed(err error) {
 	defer r.h.mu.Unlock()
 	if r.p.runner != r.link {
 		return
+	}
+	for _, s := range r.link.screens {
+		s.there(TerminalNews{Failure: failure.New(failure.RunnerGone, "project "+r.p.ID)})
 	}
 	r.p.runner, r.p.confirmed, r.p.lost = nil, "", time.Now()
 	for _, o := range r.p.open {

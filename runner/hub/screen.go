@@ -1,0 +1,158 @@
+package hub
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	screenFrames = 64 // that wait for a person's side, of up to 64 KiB each
+	// screenPatience is how long a runner's messages wait for a person's side that takes nothing. Output is dropped
+	// from then on until it takes something: it must not delay what else the runner has to say.
+	screenPatience = time.Second
+)
+
+// screen is the person's side of a terminal. What comes from the runner's channel comes in order, from one goroutine.
+type screen struct {
+	ref    string
+	frames chan frame
+	ending chan struct{} // closed once last is known
+
+	stalled bool  // of the channel's goroutine
+	lost    int64 // of the channel's goroutine: bytes since it stalled
+
+	mu     sync.Mutex // guards what follows
+	ended  bool
+	remote bool // it ended at the runner
+	last   TerminalNews
+	shown  int64 // bytes; read when show has returned
+}
+
+type frame struct {
+	kind int // of a WebSocket message
+	data []byte
+}
+
+func newScreen(ref string) *screen {
+	return &screen{ref: ref, frames: make(chan frame, screenFrames), ending: make(chan struct{})}
+}
+
+// put has output shown. It waits for a person's side that is slow, and drops what one that stands still does not take.
+func (s *screen) put(data []byte) {
+	if s.lost > 0 {
+		data = append(fmt.Appendf(nil, "\r\n[%d bytes were not shown]\r\n", s.lost), data...)
+	}
+	if s.send(frame{websocket.BinaryMessage, data}) {
+		s.lost = 0
+		return
+	}
+	s.lost += int64(len(data))
+}
+
+// tell has news told.
+func (s *screen) tell(n TerminalNews) { s.send(newsFrame(n)) }
+
+func newsFrame(n TerminalNews) frame {
+	raw, err := json.Marshal(n)
+	if err != nil { // a failure's texts are plain
+		raw = []byte("{}")
+	}
+	return frame{websocket.TextMessage, raw}
+}
+
+func (s *screen) send(f frame) bool {
+	select {
+	case s.frames <- f:
+		s.stalled = false
+		return true
+	default:
+	}
+	if s.stalled {
+		return false
+	}
+	patience := time.NewTimer(screenPatience)
+	defer patience.Stop()
+	select {
+	case s.frames <- f:
+		return true
+	case <-s.ending:
+	case <-patience.C:
+		s.stalled = true
+	}
+	return false
+}
+
+// there ends the screen because its terminal has ended at the runner.
+func (s *screen) there(n TerminalNews) {
+	s.mu.Lock()
+	s.remote = true
+	s.mu.Unlock()
+	s.end(n)
+}
+
+func (s *screen) endedThere() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.remote
+}
+
+// end has the last word told behind what waits. Only the first one counts.
+func (s *screen) end(n TerminalNews) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.ended, s.last = true, n
+	close(s.ending)
+}
+
+// show writes what comes until the end, and the last word. Closing ws ends it at any time.
+func (s *screen) show(ws *websocket.Conn) {
+	for {
+		select {
+		case f := <-s.frames:
+			if !s.write(ws, f) {
+				return
+			}
+		case <-s.ending:
+			for {
+				select {
+				case f := <-s.frames:
+					if !s.write(ws, f) {
+						return
+					}
+					continue
+				default:
+				}
+				break
+			}
+			s.mu.Lock()
+			last := s.last
+			s.mu.Unlock()
+			if last == (TerminalNews{}) || !s.write(ws, newsFrame(last)) {
+				return
+			}
+			// The other side closes: what it has sent meanwhile must not cost it what it has not read yet.
+			_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(goodbye))
+			_ = ws.NetConn().SetReadDeadline(time.Now().Add(goodbye))
+			return
+		}
+	}
+}
+
+// write sends one message; an error is the end of the person's side, which its reader notices too.
+func (s *screen) write(ws *websocket.Conn, f frame) bool {
+	if err := ws.WriteMessage(f.kind, f.data); err != nil {
+		ws.Close()
+		return false
+	}
+	if f.kind == websocket.BinaryMessage {
+		s.shown += int64(len(f.data))
+	}
+	return true
+}
