@@ -79,7 +79,7 @@ func loggedIn(t *testing.T, address string, args ...string) map[string]string {
 // failing is the error of one command.
 func failing(t *testing.T, cmd *cobra.Command, args ...string) error {
 	t.Helper()
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // without any it would take those of the test
 	cmd.SetOut(io.Discard)
 	cmd.SetErr(io.Discard)
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
