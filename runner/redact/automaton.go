@@ -2,8 +2,8 @@ package redact
 
 import "slices"
 
-// window is what is looked at to pass over text in which no form begins; every form is at least as long.
-const window = MinLength
+// largestWindow bounds the window, which grows with the shortest form: beyond it there is little left to gain.
+const largestWindow = 32
 
 // automaton finds all occurrences of a set of forms in linear time, by Aho and Corasick's construction. Its state
 // between two pieces of a text is one number, which also tells how much of the text's end may be the beginning of a
@@ -11,6 +11,8 @@ const window = MinLength
 type automaton struct {
 	nodes []node // the first is the root
 	root  [256]int32
+	// window is what is looked at to pass over text in which no form begins, in bytes; every form is at least as long.
+	window int
 	// skip says, for the last two bytes of a window, how far the next window is in which a form may begin; zero: perhaps
 	// in this one.
 	skip [1 << 16]uint8
@@ -26,15 +28,18 @@ type node struct {
 }
 
 func newAutomaton(forms map[string]bool) *automaton {
-	a := &automaton{nodes: make([]node, 1)}
+	a := &automaton{nodes: make([]node, 1), window: largestWindow}
+	for form := range forms {
+		a.window = min(a.window, len(form))
+	}
 	for i := range a.skip {
-		a.skip[i] = window - 1
+		a.skip[i] = uint8(a.window - 1)
 	}
 	for form := range forms {
 		a.insert(form)
-		for end := 1; end < window; end++ {
+		for end := 1; end < a.window; end++ {
 			pair := int(form[end-1])<<8 | int(form[end])
-			a.skip[pair] = min(a.skip[pair], uint8(window-1-end))
+			a.skip[pair] = min(a.skip[pair], uint8(a.window-1-end))
 		}
 	}
 	a.link()
@@ -106,13 +111,15 @@ type span struct{ from, to int }
 func scan[T string | []byte](a *automaton, state int32, p T, spans []span) ([]span, int32) {
 	for i := 0; i < len(p); {
 		if state == 0 {
-			for i+window <= len(p) {
-				skip := a.skip[int(p[i+window-2])<<8|int(p[i+window-1])]
+			last := i + a.window - 1
+			for last < len(p) {
+				skip := a.skip[int(p[last-1])<<8|int(p[last])]
 				if skip == 0 {
 					break
 				}
-				i += int(skip)
+				last += int(skip)
 			}
+			i = last - a.window + 1
 		}
 		state = a.step(state, p[i])
 		i++

@@ -47,7 +47,7 @@ func FuzzStreamIsWhatTheSlowWayGives(f *testing.F) {
 		addForms(forms, one)
 		addForms(forms, two)
 		for form := range forms {
-			if len(form) < window {
+			if len(form) < MinLength {
 				t.Fatalf("%q is too short a form", form)
 			}
 			if len(forms) < 40 && len(cuts) > 2 { // so that forms do occur
