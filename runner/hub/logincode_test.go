@@ -166,9 +166,10 @@ func TestRemovedMembersBrowserIsNobody(t *testing.T) {
 	}
 }
 
-func TestBrowserStaysSignedInOverARestart(t *testing.T) {
+func TestBrowserStaysSignedInAndMachinesWaitOverARestart(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "hub")
 	var cookie *http.Cookie
+	var device, code string
 	for range 2 {
 		opened, err := store.Open(folder)
 		if err != nil {
@@ -177,6 +178,15 @@ func TestBrowserStaysSignedInOverARestart(t *testing.T) {
 		h := serveHub(t, Config{Store: opened, Decider: byText{}})
 		if cookie == nil {
 			cookie = h.browser(t, "ana")
+			device, code = h.ask(t)
+		} else {
+			owner := Principal{Kind: kindPerson, ID: "ana", Role: policy.Owner}
+			if _, err := h.decideGrant(owner, code, true, time.Now()); err != nil {
+				t.Error(err)
+			}
+			if status, said := h.poll(t, device); status != http.StatusOK {
+				t.Error(status, said)
+			}
 		}
 		if status, me := h.do(t, "GET", "/me", "", "", as(cookie, false)); status != http.StatusOK || me["id"] != "ana" {
 			t.Error(status, me)

@@ -48,25 +48,36 @@ type Admission struct{ ID, Owner string }
 // ServerUnreachable and BadServerAnswer.
 func (c Client) RequestLogin(ctx context.Context, name, machine string, key ed25519.PublicKey) (Login, error) {
 	const path = "/oauth/device_authorization"
-	var in struct {
-		DeviceCode  string `json:"device_code"`
-		UserCode    string `json:"user_code"`
-		Address     string `json:"verification_uri"`
-		FullAddress string `json:"verification_uri_complete"`
-		ExpiresIn   int64  `json:"expires_in"`
-		Interval    int64  `json:"interval"`
-	}
+	var in loginAnswer
 	asked := time.Now()
 	refused, err := c.form(ctx, path, url.Values{"name": {name}, "machine": {machine}, "publicKeyJwk": {string(PublicJWK(key))}}, &in)
 	if err != nil {
 		return Login{}, err
 	}
-	bad := failure.New(failure.BadServerAnswer, c.subject(request{method: http.MethodPost, path: path}))
-	switch {
-	case refused != "":
-		return Login{}, bad.Because("the server refuses the request for a login: %s", refused)
-	case in.DeviceCode == "", in.UserCode == "", !webAddress(in.Address), in.FullAddress != "" && !webAddress(in.FullAddress):
-		return Login{}, bad.Because("the answer lacks a code or the address of the page to approve it on")
+	l, why := in.login(asked)
+	if refused != "" {
+		why = "the server refuses the request for a login: " + refused
+	}
+	if why != "" {
+		return Login{}, failure.New(failure.BadServerAnswer, c.subject(request{method: http.MethodPost, path: path})).Because("%s", why)
+	}
+	return l, nil
+}
+
+// loginAnswer is what a server says to a request for a login (RFC 8628, 3.2).
+type loginAnswer struct {
+	DeviceCode  string `json:"device_code"`
+	UserCode    string `json:"user_code"`
+	Address     string `json:"verification_uri"`
+	FullAddress string `json:"verification_uri_complete"`
+	ExpiresIn   int64  `json:"expires_in"`
+	Interval    int64  `json:"interval"`
+}
+
+// login is the answer to what was asked at that time, or why it can't be used.
+func (in loginAnswer) login(asked time.Time) (l Login, why string) {
+	if in.DeviceCode == "" || printable(in.UserCode) == "" || !webAddress(in.Address) || in.FullAddress != "" && !webAddress(in.FullAddress) {
+		return Login{}, "the answer lacks a code or the address of the page to approve it on"
 	}
 	seconds := func(n int64, usual, most time.Duration) time.Duration {
 		if n <= 0 || n > int64(most/time.Second) {
@@ -77,7 +88,7 @@ func (c Client) RequestLogin(ctx context.Context, name, machine string, key ed25
 	return Login{
 		UserCode: printable(in.UserCode), Address: in.Address, FullAddress: in.FullAddress, deviceCode: settings.NewSecret(in.DeviceCode),
 		Expires: asked.Add(seconds(in.ExpiresIn, longestLogin, longestLogin)), interval: seconds(in.Interval, usualInterval, longestPolling),
-	}, nil
+	}, ""
 }
 
 // AwaitLogin asks until the person has decided, at the pace that the server wants; that the server can't be reached for

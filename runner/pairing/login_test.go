@@ -2,6 +2,7 @@ package pairing
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -121,4 +122,21 @@ func TestCauseThatAServerTellsIsNamed(t *testing.T) {
 	if err := c.Revoke(t.Context(), "key/7"); err != nil {
 		t.Error(err)
 	}
+}
+
+func FuzzLoginAnswer(f *testing.F) {
+	f.Add(goodRequest)
+	f.Add(`{"device_code":"x","user_code":"\u202e\n","verification_uri":"http://x.example","expires_in":-1,"interval":9223372036854775807}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var in loginAnswer
+		if json.Unmarshal([]byte(text), &in) != nil {
+			return
+		}
+		now := time.Now()
+		l, why := in.login(now)
+		life := l.Expires.Sub(now)
+		if why == "" && (l.interval <= 0 || l.interval > longestPolling || life <= 0 || life > longestLogin || l.UserCode != printable(l.UserCode) || !webAddress(l.Address)) {
+			t.Errorf("%q gives %+v", text, l)
+		}
+	})
 }
