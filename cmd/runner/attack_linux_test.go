@@ -50,7 +50,7 @@ func TestRootAttackOfALocalUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("being two users needs root")
 	}
-	home, err := os.MkdirTemp("", "runner-home-") // below /tmp, which both may enter, unlike the test's own folder
+	home, err := os.MkdirTemp("/tmp", "runner-home-") // which both users may enter, unlike the test's own folder
 	if err != nil {
 		t.Fatal(err)
 	}
