@@ -5,9 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"brabo.dev/runner/runner/control"
 )
@@ -56,4 +60,33 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// TestEveryCommandIsPlayed holds the scripts against the commands: each stands in one of them.
+func TestEveryCommandIsPlayed(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var played strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		played.Write(text)
+	}
+	var look func(*cobra.Command)
+	look = func(c *cobra.Command) {
+		for _, below := range c.Commands() {
+			look(below)
+		}
+		if c.Hidden || !c.Runnable() || c.HasSubCommands() {
+			return
+		}
+		if !regexp.MustCompile(`(?m)\b` + regexp.QuoteMeta(c.CommandPath()) + `( |$|;|\))`).MatchString(played.String()) {
+			t.Errorf("no script plays %s", c.CommandPath())
+		}
+	}
+	look(newRootCommand())
 }
