@@ -37,11 +37,13 @@ func (a *attended) shellGone() bool {
 // processes outlived the shell and were ended, and how many could not be.
 func (a *attended) dismiss() (code int, signal string, left, survivors int) {
 	if !a.shellGone() {
+		a.family.tidy()
 		a.verdict <- true
 		return -1, "", 0, 1
 	}
 	left, survivors = a.family.release()
 	code, signal = a.family.exit()
+	a.family.tidy()
 	a.verdict <- false
 	<-a.waiter
 	return code, signal, left, survivors

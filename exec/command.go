@@ -20,6 +20,7 @@ type Command struct {
 	// what then has the name). A failure of its own is the result's. Nil: Dir is taken as it is.
 	Enter func(dir string) (*os.File, error)
 	Env   []string // the whole environment, as Environment makes it
+	Bounds
 
 	Received time.Time     // when the action came; zero: now
 	Deadline time.Time     // when the result has to be there, waiting included; zero: never
@@ -73,7 +74,8 @@ type Result struct {
 	Duration  time.Duration
 
 	// Failure says why there is no exit code: timed_out, cancelled, killed_by_signal, could_not_start, cwd_missing,
-	// bash_missing, expired_before_start, command_empty, command_nul, command_too_long. Nil where there is one.
+	// bash_missing, expired_before_start, command_empty, command_nul, command_too_long, confinement_unavailable,
+	// confinement_opens_runner. Nil where there is one.
 	Failure *failure.Failure
 	// SpoolFailure says why Spool is missing or incomplete (spool_failed); the result is good all the same.
 	SpoolFailure *failure.Failure

@@ -17,6 +17,8 @@ type family struct {
 	kin               // what the platform needs to find those that left the group
 	proc  *os.Process // the shell; its pid is also its process group and its session
 	state *os.ProcessState
+
+	scratch string // the folder for its temporary files, where it is confined
 }
 
 // newFamily starts the shell of c in a session of its own, so that it has no terminal on which a program could ask
@@ -36,7 +38,7 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 	}
 	defer release()
 	argv := argv(c)
-	return startFamily(argv[0], argv, &os.ProcAttr{
+	return c.Bounds.start(argv[0], argv, &os.ProcAttr{
 		Dir:   dir,
 		Env:   commandEnv(c.Env, c.Dir),
 		Files: []*os.File{null, out, out},

@@ -34,6 +34,10 @@ func newFamily(c *Command, out *os.File) (_ *family, err error) {
 		return nil, err
 	}
 	defer release()
+	if c.Confine != nil {
+		_, err := Confinement()
+		return nil, err
+	}
 	argv := c.Shell.words(c.Text)
 	proc, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
 		Dir:   dir,
@@ -164,6 +168,8 @@ func (f *family) exit() (code int, signal string) {
 	}
 	return f.state.ExitCode(), ""
 }
+
+func (f *family) tidy() {} // nothing was there for it alone
 
 // tooLong tells whether err means that text and environment are larger than the system can start.
 func tooLong(err error) bool { return errors.Is(err, windows.ERROR_FILENAME_EXCED_RANGE) }

@@ -12,10 +12,19 @@ import (
 // noReaper is the variable under which these tests run in a process that is no reaper.
 const noReaper = "EXEC_TEST_NO_REAPER"
 
+// Under these words the test binary is the program between, and one that tries what no shell can.
+const asBetween, asAttacker = "confined", "attack"
+
 // doomed is the variable under which the test binary is a daemon that runs the command in it until it is killed.
 const doomed = "EXEC_TEST_DOOMED"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == asBetween {
+		os.Exit(Become(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == asAttacker {
+		os.Exit(attack(os.Args[2:]))
+	}
 	if text := os.Getenv(doomed); text != "" {
 		doomedDaemon(text)
 	}

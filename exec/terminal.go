@@ -18,6 +18,7 @@ type TerminalOptions struct {
 	Shell string   // path of the program, see LoginShell; started as a login shell
 	Dir   string   // absolute; the working directory
 	Env   []string // the whole environment, as TerminalEnvironment makes it
+	Bounds
 
 	Cols, Rows int           // in characters, 1 to MaxTerminalSize; what lies outside is moved there
 	Umask      *int          // nil: this process's. Not on Windows
@@ -127,8 +128,8 @@ func (t *Terminal) Wait() Exit {
 
 // terminalFailure names what kept a terminal from opening.
 func terminalFailure(o *TerminalOptions, err error) *failure.Failure {
-	if failure.Is(err, failure.TerminalUnavailable) {
-		return failure.As(err)
+	if f := failure.As(err); f != nil {
+		return f
 	}
 	dir, dirErr := os.Stat(o.Dir)
 	switch {

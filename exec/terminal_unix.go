@@ -69,7 +69,7 @@ func openConsole(o *TerminalOptions) (*console, *family, error) {
 		return nil, nil, err // the shell that sets a umask would only say so on the screen
 	}
 	path, argv := loginWords(o)
-	f, err := startFamily(path, argv, &os.ProcAttr{
+	f, err := o.Bounds.start(path, argv, &os.ProcAttr{
 		Dir:   o.Dir,
 		Env:   commandEnv(o.Env, o.Dir),
 		Files: []*os.File{slave, slave, slave},

@@ -40,6 +40,10 @@ func tryConsole() error {
 
 // openConsole starts o's shell suspended in a new pseudo console, so that nothing it starts is outside of its job.
 func openConsole(o *TerminalOptions) (*console, *family, error) {
+	if o.Confine != nil {
+		_, err := Confinement()
+		return nil, nil, err
+	}
 	pseudo, err := newConsole(o.Cols, o.Rows)
 	if err != nil {
 		return nil, nil, err

@@ -111,7 +111,7 @@ func newRootCommand() *cobra.Command {
 		newStatusCommand(),
 		newHistoryCommand(), newDoctorCommand(),
 		newVersionCommand(),
-		newGitCredentialCommand(),
+		newGitCredentialCommand(), newConfinedCommand(),
 		newCompletionCommand(),
 	)
 	root.AddCommand(

@@ -6,6 +6,7 @@ const (
 	MachinePolicyRefused   Name = "machine_policy_refused"
 	SteersTheJudge         Name = "steers_the_judge"
 	ConfinementUnavailable Name = "confinement_unavailable"
+	ConfinementOpensRunner Name = "confinement_opens_runner"
 	HeldForConfirmation    Name = "held_for_confirmation"
 	ConfirmationRefused    Name = "confirmation_refused"
 	ConfirmationExpired    Name = "confirmation_expired"
@@ -25,6 +26,9 @@ var machineArea = map[Name]texts{
 	ConfinementUnavailable: {
 		"`policy.json` demands that commands are confined, and this system or this version can't",
 		"run the project in its container, or set `confine` to off"},
+	ConfinementOpensRunner: {
+		"a folder that confined commands may reach would give them this runner's own files",
+		"name narrower folders in `confine` of `policy.json`"},
 	HeldForConfirmation: {
 		`a person has to decide about it, and none is known to have; it waits for the person at this machine`,
 		"run `runner confirm` on that machine; once it is allowed, send the same action again"},

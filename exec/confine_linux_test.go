@@ -1,0 +1,151 @@
+package exec
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/failure/failuretest"
+)
+
+// Needs bash, git and a kernel with Landlock: what a project's own work needs goes on.
+func TestConfinedCommandWorksInItsProject(t *testing.T) {
+	for text, network := range map[string]bool{
+		`echo a >f; mkdir -p d/e; mv f d/e/g; ln d/e/g h; ln -s h i; cat i; rm -r d`: false,
+		`f=$(mktemp); echo a >$f; cat $f`:                                            false,
+		`echo gone >/dev/null; head -c 1 /dev/zero >/dev/null; echo a >/dev/stderr`:  false,
+		`cat <<<a`:                    false,
+		`echo a | (cat; true) & wait`: false,
+		`HOME=$PWD git init -q . && HOME=$PWD git -c user.name=a -c user.email=a commit -qm a --allow-empty && echo a`: false,
+		`cat $V/tool/help >/dev/null && echo a`:               false,
+		`sleep 60 & kill $! && echo a`:                        false,
+		`$ATTACK pair >/dev/null && echo a`:                   false,
+		`$ATTACK connect tcp $PORT >/dev/null && echo a`:      true,
+		`grep -q 'NoNewPrivs:.1' /proc/self/status && echo a`: true,
+	} {
+		t.Run(text, func(t *testing.T) {
+			v := newVictim(t)
+			c := v.command(t, text)
+			c.Bounds = v.bounds(t, network)
+			must(t, c, 0, "a\n")
+		})
+	}
+}
+
+// Needs bash and a kernel with Landlock.
+func TestConfinedCommandHasAFolderForTemporaryFilesThatGoes(t *testing.T) {
+	v := newVictim(t)
+	c := v.command(t, `test -w $TMPDIR && touch $TMPDIR/x && printf %s $TMPDIR`)
+	c.Bounds = v.bounds(t, false)
+	r := Run(context.Background(), c)
+	if r.ExitCode != 0 || !filepath.IsAbs(r.Output) {
+		t.Fatalf("%d, %s, %v", r.ExitCode, r.Output, r.Failure)
+	}
+	if _, err := os.Stat(r.Output); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", r.Output, err)
+	}
+}
+
+func TestConfinementIsRefusedWhereTheKernelCant(t *testing.T) {
+	for _, c := range []struct {
+		version int
+		filters bool
+	}{{0, true}, {1, true}, {leastLandlock - 1, true}, {signalLandlock, false}} {
+		_, err := confinementOf(c.version, c.filters)
+		failuretest.Produced(t, err, failure.ConfinementUnavailable)
+	}
+	for version, signals := range map[int]bool{leastLandlock: true, signalLandlock - 1: true, signalLandlock: false} {
+		told, err := confinementOf(version, true)
+		if err != nil || strings.Contains(told, "signals") != signals {
+			t.Errorf("version %d: %q, %v", version, told, err)
+		}
+	}
+}
+
+// Needs bash and sh: a program between that can't put the bounds on, or is not there, starts nothing.
+func TestBoundsThatCantBePutOnStartNothing(t *testing.T) {
+	for cause, helper := range map[string][]string{
+		"no such luck":             {"/bin/sh", "-c", `printf '{"Cause":"no such luck"}' >&3`},
+		"this program can't start": nil,
+		"the order can't be read":  {os.Args[0], asBetween, "{"},
+	} {
+		c := command(t, `touch ran`)
+		c.Bounds = Bounds{Limits: Limits{OpenFiles: 64}, Helper: helper}
+		r := Run(context.Background(), c)
+		failuretest.Produced(t, r.Failure, failure.ConfinementUnavailable)
+		if r.Failure != nil && !strings.Contains(r.Failure.Error(), cause) {
+			t.Errorf("%v does not say %q", r.Failure, cause)
+		}
+		if _, err := os.Stat(filepath.Join(c.Dir, "ran")); err == nil {
+			t.Error("it ran")
+		}
+	}
+}
+
+// limited is text within limits.
+func limited(t testing.TB, text string, limits Limits) Command {
+	t.Helper()
+	c := command(t, text)
+	c.Bounds = Bounds{Limits: limits, Helper: []string{os.Args[0], asBetween}}
+	return c
+}
+
+// Needs bash.
+func TestLimitsHold(t *testing.T) {
+	must(t, limited(t, `ulimit -n; ulimit -c; ulimit -f`, Limits{OpenFiles: 64}), 0, "64\n0\nunlimited\n")
+	must(t, limited(t, `ulimit -t; ulimit -f`, Limits{CPU: 1500 * time.Millisecond, FileSize: 4096}), 0, "2\n4\n")
+	c := limited(t, `head -c 100000 /dev/zero >f; stat -c %s f`, Limits{FileSize: 4096})
+	if r := Run(context.Background(), c); !strings.HasSuffix(r.Output, "4096\n") {
+		t.Errorf("%q, %v", r.Output, r.Failure)
+	}
+	r := Run(context.Background(), limited(t, `while :; do :; done`, Limits{CPU: time.Second}))
+	failuretest.Produced(t, r.Failure, failure.KilledBySignal)
+	if r.Signal != "SIGXCPU" {
+		t.Errorf("%q ended it", r.Signal)
+	}
+}
+
+// Needs bash. Root may raise every limit, so that it proves nothing as root.
+func TestAttackCommandRaisesItsLimits(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may raise every limit")
+	}
+	for _, text := range []string{`ulimit -n 65`, `ulimit -c unlimited`, `ulimit -c 1`, `ulimit -t unlimited`, `ulimit -f unlimited`} {
+		c := limited(t, text, Limits{CPU: time.Minute, OpenFiles: 64, FileSize: 4096})
+		if r := Run(context.Background(), c); r.ExitCode == 0 || r.Failure != nil {
+			t.Errorf("%q: %d, %v", text, r.ExitCode, r.Failure)
+		}
+	}
+}
+
+// Needs bash: a command that is not there is named as without bounds.
+func TestBoundedShellThatIsMissing(t *testing.T) {
+	c := limited(t, `true`, Limits{OpenFiles: 64})
+	c.Shell.Path = "/missing/bash"
+	failuretest.Produced(t, Run(context.Background(), c).Failure, failure.CouldNotStart)
+}
+
+// Runs real bash, by turns confined and not: times_free is what confinement costs.
+func BenchmarkConfinedTrue(b *testing.B) {
+	v := newVictim(b)
+	free, confined := v.command(b, `true`), v.command(b, `true`)
+	confined.Bounds = v.bounds(b, false)
+	var with, without time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		if r := Run(context.Background(), free); r.ExitCode != 0 {
+			b.Fatal(r.Failure)
+		}
+		between := time.Now()
+		if r := Run(context.Background(), confined); r.ExitCode != 0 {
+			b.Fatal(r.Failure)
+		}
+		without += between.Sub(begun)
+		with += time.Since(between)
+	}
+	b.ReportMetric(float64(with)/float64(without), "times_free")
+}
