@@ -46,14 +46,11 @@ func refusedCredential(e action.Exec, container string) *failure.Failure {
 }
 
 func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming) action.ExecResult {
-	if fail := confined(p.confine, "action "+e.Ref); fail != nil {
-		return action.Refused(e.Ref, fail)
-	}
 	c := s.m.o.Commands
 	shown := s.streamOutput(e.Ref)
 	r := exec.Run(ctx, exec.Command{
 		Text: e.Command, Shell: c.Shell, PlainPOSIX: plainPOSIX,
-		Dir: p.dir, Enter: s.enter, Env: p.env,
+		Dir: p.dir, Enter: s.enter, Env: p.env, Bounds: s.bounds(p.confine),
 		Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 		// Room is kept for the words that a result without an exit code needs.
 		ResultLimit: c.ResultLimit - action.NoticeRoom,

@@ -147,11 +147,3 @@ func atCeilings(lock machinepolicy.Lock, a proposed, met []policy.Decision) (ask
 	}
 	return ask, nil
 }
-
-// confined refuses what this version can't confine; a lock that can't be closed is not pretended.
-func confined(c machinepolicy.Confine, subject string) *failure.Failure {
-	if !c.On {
-		return nil
-	}
-	return failure.New(failure.ConfinementUnavailable, subject)
-}

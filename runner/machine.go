@@ -52,8 +52,10 @@ type Commands struct {
 	Umask            *int
 	Environment      map[string]string
 	BareRepositories bool
-	ResultLimit      int    // bytes in a result
-	SpoolDir         string // where full outputs are kept; empty: nowhere
+	Limits           exec.Limits
+	Helper           []string // the words that start this program so that it calls exec.Become
+	ResultLimit      int      // bytes in a result
+	SpoolDir         string   // where full outputs are kept; empty: nowhere
 	SpoolLimit       int64
 	SpoolTotal       int64    // bytes of all full outputs together; the oldest go first
 	Inherited        []string // the daemon's own environment

@@ -33,8 +33,13 @@ func (s *session) openShell(ctx context.Context, open action.PtyOpen) (shell ter
 	if err != nil {
 		return nil, "", err
 	}
+	lock, fail := s.lock()
+	if fail != nil {
+		return nil, "", fail
+	}
 	t, err := exec.OpenTerminal(ctx, exec.TerminalOptions{
-		Shell: path, Dir: s.folder.Path, Env: env, Cols: open.Cols, Rows: open.Rows, Umask: c.Umask, Grace: c.Grace,
+		Shell: path, Dir: s.folder.Path, Env: env, Bounds: s.bounds(lock.Confine()),
+		Cols: open.Cols, Rows: open.Rows, Umask: c.Umask, Grace: c.Grace,
 	})
 	if err != nil {
 		return nil, "", err

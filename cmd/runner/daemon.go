@@ -14,6 +14,7 @@ import (
 	"brabo.dev/runner/runner/doctor"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/journal"
+	"brabo.dev/runner/runner/settings"
 	"brabo.dev/runner/service/notify"
 )
 
@@ -24,6 +25,7 @@ type daemon struct {
 	journal *journal.Journal
 	machine *runner.Machine
 	checks  []doctor.Check
+	limits  settings.Limits
 	again   chan struct{} // has the list of projects asked for at once; holds one
 	log     *slog.Logger
 }
@@ -112,6 +114,9 @@ func (d *daemon) status() control.Status {
 		s.Health = append(s.Health, control.Item{Severity: control.Error, Failure: f})
 	}
 	if f := d.journal.Replaced(); f != nil {
+		s.Health = append(s.Health, control.Item{Severity: control.Warning, Failure: f})
+	}
+	if f := doctor.Unenforced(d.limits); f != nil {
 		s.Health = append(s.Health, control.Item{Severity: control.Warning, Failure: f})
 	}
 	control.SortHealth(s.Health)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,9 +30,8 @@ func newDoctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Examine what the daemon stands on, and say what to do",
 		Long: `doctor checks the server (with proxy and certificates), the clock, the credential, the container engine, the project
-folder, the shell, the PATH, the disk, the journal, other installs, misspelt variables and
-policy.json. Each check passes, warns or
-fails, with the next step. A running daemon makes the checks itself, since its environment is what counts; without one
+folder, the shell, the PATH, the disk, the journal, other installs, misspelt variables,
+policy.json, and whether confinement and limits hold. Each check passes, warns or fails, with the next step. A running daemon makes the checks itself, since its environment is what counts; without one
 they are made here, as ` + "`runner run`" + ` with the same flags would see things.
 
 It exits with 0 when nothing fails, and 5 when something does.
@@ -101,7 +101,7 @@ func (r report) show(out io.Writer, asJSON bool) error {
 			if f.Failure != nil {
 				text = f.Failure.Error()
 			}
-			fmt.Fprintf(out, "  %-4s  %-10s  %s\n", strings.ToUpper(string(f.Verdict)), f.Check, visible(text))
+			fmt.Fprintf(out, "  %-4s  %-11s  %s\n", strings.ToUpper(string(f.Verdict)), f.Check, visible(text))
 		}
 	}
 	return nil
@@ -193,5 +193,9 @@ func (h host) machineChecks(run settings.Run, folder string, journal func() erro
 		_, err := h.machinePolicy().Lock(run.ProjectID)
 		return "policy.json is understood, where there is one", err
 	}}
-	return append(machine.Checks(), append(state.Checks(), lock)...)
+	bounds := doctor.Bounds{Limits: h.settings.Commands.Limits, Demanded: func() (bool, error) {
+		lock, err := h.machinePolicy().Lock(run.ProjectID)
+		return lock.Confine().On, err
+	}}
+	return slices.Concat(machine.Checks(), state.Checks(), []doctor.Check{lock}, bounds.Checks())
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"brabo.dev/runner/channel"
 	"brabo.dev/runner/containerctl"
@@ -78,6 +79,11 @@ func (h host) options() (runner.Options, error) {
 		Commands: runner.Commands{
 			Shell: shell, Deadline: c.Deadline, GitDeadline: c.GitDeadline, Grace: c.Grace, Parallel: c.Parallel, Queue: c.Queue,
 			Environment: c.Environment, BareRepositories: c.BareRepositories, Inherited: h.sources.Environ,
+			Limits: exec.Limits{
+				CPU:       time.Duration(c.Limits.CPU * float64(time.Second)),
+				OpenFiles: c.Limits.OpenFiles, FileSize: c.Limits.FileSize,
+			},
+			Helper:      boundsHelper(),
 			ResultLimit: int(h.settings.Output.Result), SpoolDir: filepath.Join(folders.State, "output"), SpoolLimit: h.settings.Output.Spool,
 			SpoolTotal: h.settings.Output.SpoolTotal,
 		},

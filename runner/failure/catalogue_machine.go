@@ -7,6 +7,7 @@ const (
 	SteersTheJudge         Name = "steers_the_judge"
 	ConfinementUnavailable Name = "confinement_unavailable"
 	ConfinementOpensRunner Name = "confinement_opens_runner"
+	LimitsNotEnforced      Name = "limits_not_enforced"
 	HeldForConfirmation    Name = "held_for_confirmation"
 	ConfirmationRefused    Name = "confirmation_refused"
 	ConfirmationExpired    Name = "confirmation_expired"
@@ -29,6 +30,9 @@ var machineArea = map[Name]texts{
 	ConfinementOpensRunner: {
 		"a folder that confined commands may reach would give them this runner's own files",
 		"name narrower folders in `confine` of `policy.json`"},
+	LimitsNotEnforced: {
+		"`commands.limits` asks for what this daemon can't hold commands to",
+		"run the project in its container, whose limits hold, or leave them out"},
 	HeldForConfirmation: {
 		`a person has to decide about it, and none is known to have; it waits for the person at this machine`,
 		"run `runner confirm` on that machine; once it is allowed, send the same action again"},

@@ -67,9 +67,9 @@ type Commands struct {
 
 // Limits bound what one command may take. Zero is no limit.
 type Limits struct {
-	CPU       float64 // processors
-	Memory    int64   // bytes
-	PIDs      int64   // processes
+	CPU       float64 // seconds of processor time of one process
+	Memory    int64   // bytes of all processes of a command
+	PIDs      int64   // processes of a command
 	OpenFiles int64   // open files of one process
 	FileSize  int64   // bytes of one file
 }

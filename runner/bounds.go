@@ -1,0 +1,38 @@
+package runner
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/machinepolicy"
+)
+
+// bounds hold a command or a terminal on the host inside the project's folder, where policy.json says so, and inside
+// commands.limits. This daemon's own folders stay out whatever the file opens.
+func (s *session) bounds(c machinepolicy.Confine) exec.Bounds {
+	b := exec.Bounds{Limits: s.m.o.Commands.Limits, Helper: s.m.o.Commands.Helper}
+	if c.On {
+		b.Confine = &exec.Confine{
+			Read:    slices.Concat(c.Read, gitConfiguration(s.m.o.Protected.Variables)),
+			Write:   slices.Concat([]string{s.folder.Real}, c.Write),
+			Out:     s.m.o.Protected.Folders,
+			Network: c.Network,
+		}
+	}
+	return b
+}
+
+// gitConfiguration is the user's own, without which git does nothing where it sees that there is one. Where git keeps
+// credentials is not in it.
+func gitConfiguration(variables map[string]string) []string {
+	home := variables["HOME"]
+	if home == "" {
+		return nil
+	}
+	config := filepath.Join(cmp.Or(variables["XDG_CONFIG_HOME"], filepath.Join(home, ".config")), "git")
+	return []string{
+		filepath.Join(home, ".gitconfig"), filepath.Join(config, "config"), filepath.Join(config, "ignore"), filepath.Join(config, "attributes"),
+	}
+}

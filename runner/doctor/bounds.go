@@ -1,0 +1,68 @@
+package doctor
+
+import (
+	"context"
+	"runtime"
+	"strings"
+
+	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/settings"
+)
+
+// Bounds are what commands on the host are held to.
+type Bounds struct {
+	// Demanded tells whether policy.json wants commands confined.
+	Demanded func() (bool, error)
+	Limits   settings.Limits // commands.limits
+}
+
+// Checks are confinement and limits.
+func (b Bounds) Checks() []Check {
+	return []Check{{"confinement", b.confinement}, {"limits", b.limits}}
+}
+
+func (b Bounds) confinement(context.Context) (string, error) {
+	demanded, err := b.Demanded()
+	if err != nil {
+		return "", err
+	}
+	told, err := exec.Confinement()
+	switch {
+	case demanded:
+		return told, err
+	case err != nil:
+		return "off, and this machine can't confine commands on the host", nil
+	}
+	return "off; with `confine` in policy.json " + told, nil
+}
+
+func (b Bounds) limits(context.Context) (string, error) {
+	if f := Unenforced(b.Limits); f != nil {
+		return "", Warning(f)
+	}
+	return "all that are set hold", nil
+}
+
+// Unenforced names the limits that are set and that this daemon can't hold commands to; nil: there are none.
+func Unenforced(l settings.Limits) *failure.Failure { return unenforced(l, runtime.GOOS) }
+
+func unenforced(l settings.Limits, system string) *failure.Failure {
+	var names []string
+	for _, limit := range []struct {
+		name string
+		set  bool
+		held bool
+	}{
+		{"cpu", l.CPU > 0, system != "windows"}, {"memory", l.Memory > 0, false}, {"pids", l.PIDs > 0, false},
+		{"open_files", l.OpenFiles > 0, system != "windows"}, {"file_size", l.FileSize > 0, system != "windows"},
+	} {
+		if limit.set && !limit.held {
+			names = append(names, "`"+limit.name+"`")
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return failure.New(failure.LimitsNotEnforced, "commands.limits").Because("no limit holds for %s here", strings.Join(names, ", "))
+}
