@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/machinepolicy"
 )
 
@@ -35,4 +36,14 @@ func gitConfiguration(variables map[string]string) []string {
 	return []string{
 		filepath.Join(home, ".gitconfig"), filepath.Join(config, "config"), filepath.Join(config, "ignore"), filepath.Join(config, "attributes"),
 	}
+}
+
+// unconfinedGit refuses git that this daemon itself runs on the host: its remote and its credential lie outside of what
+// a confined command reaches.
+func unconfinedGit(c machinepolicy.Confine) *failure.Failure {
+	if !c.On {
+		return nil
+	}
+	return failure.New(failure.ConfinementUnavailable, "git").
+		Because("git in typed actions and clones can't be confined, and `policy.json` demands it")
 }

@@ -83,7 +83,7 @@ func (s *session) acceptCreate(l link, c action.WorkspaceCreate, in incoming) *f
 func (s *session) guardCreate(c workspace.Create, in incoming) *failure.Failure {
 	lock, fail := s.lock()
 	if fail == nil {
-		fail = confined(lock.Confine(), "git")
+		fail = unconfinedGit(lock.Confine())
 	}
 	if folder, err := c.Path(); fail == nil && err == nil {
 		fail = s.guardFolder(machinepolicy.TypeWorkspaceCreate, in.ref, folder)

@@ -83,9 +83,8 @@ func (s *session) typed(ctx context.Context, t action.Typed, p plan) (any, error
 	if s.m.o.Git == nil {
 		return nil, failure.New(failure.GitMissing, "git")
 	}
-	if p.confine.On {
-		// It runs on the host, and its remote and credential lie outside of what a confined command reaches.
-		return nil, failure.New(failure.ConfinementUnavailable, "git").Because("typed git actions can't be confined, and `policy.json` demands it")
+	if fail := unconfinedGit(p.confine); fail != nil {
+		return nil, fail
 	}
 	g := *s.m.o.Git
 	g.Env = p.env
