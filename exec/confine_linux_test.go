@@ -86,6 +86,14 @@ func TestBoundsThatCantBePutOnStartNothing(t *testing.T) {
 	}
 }
 
+// Needs bash and a kernel with Landlock, which does not govern this.
+func TestNotDefendedConfinedCommandChangesModes(t *testing.T) {
+	v := newVictim(t)
+	c := v.command(t, `test -e $V/.ssh/id && chmod 644 $V/.ssh/id && echo a`)
+	c.Bounds = v.bounds(t, false)
+	must(t, c, 0, "a\n")
+}
+
 // limited is text within limits.
 func limited(t testing.TB, text string, limits Limits) Command {
 	t.Helper()
