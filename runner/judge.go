@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"brabo.dev/runner/containerctl"
@@ -95,7 +96,7 @@ func (s *session) judgeTyped(lock machinepolicy.Lock, a proposed, file policy.Pe
 	}
 	protected := s.m.o.Protected
 	if a.writes {
-		protected.Files = append(protected.Files[:len(protected.Files):len(protected.Files)], steeringFiles...)
+		protected.Files = append(slices.Clone(protected.Files), steeringFile)
 	}
 	for _, path := range a.files {
 		if protected.SteersPath(path) {
@@ -114,8 +115,8 @@ func (s *session) judgeTyped(lock machinepolicy.Lock, a proposed, file policy.Pe
 	return atCeilings(lock, a, met)
 }
 
-// steeringFiles are those of the existing client that name the server it serves (protocol.md 2.1).
-var steeringFiles = []string{"brabo-runner.config.json"}
+// steeringFile is that of the existing client which names the server and the project that it serves (protocol.md 2.1).
+const steeringFile = "brabo-runner.config.json"
 
 // allowsContainer looks at what a container would be. A spec that is wrong is refused by who starts containers.
 func allowsContainer(lock machinepolicy.Lock, raw json.RawMessage, projectID string) *failure.Failure {
