@@ -57,8 +57,8 @@ func (s *session) acceptContainer(l *link, c action.Container, in incoming) *fai
 			s.refuse(in, cutShort(ctx, err, c.Event+" "+c.Ref))
 			return
 		}
-		s.log.Info("finished", "ref", c.Ref, "action", c.Event, "container", result.Nome)
 		s.finish(in, result)
+		s.log.Info("finished", "ref", c.Ref, "action", c.Event, "container", result.Nome)
 	})
 }
 

@@ -123,9 +123,9 @@ func (s *session) create(ctx context.Context, c workspace.Create, in incoming) {
 		s.finish(in, action.WorkspaceNotCreated(in.ref, action.Motivo(workspace.ReasonOf(err)), fail))
 		return
 	}
+	s.finish(in, action.WorkspaceCreateResult{Ref: in.ref, Sucesso: true, Caminho: made.Path})
 	s.log.Info("finished", "ref", in.ref, "action", in.event, "folder", made.Path, "kept", made.Kept,
 		"duration", time.Since(in.received).Round(time.Millisecond))
-	s.finish(in, action.WorkspaceCreateResult{Ref: in.ref, Sucesso: true, Caminho: made.Path})
 }
 
 // confirmMade confirms the folder that a result tells of, on the connection that the result goes out on and directly

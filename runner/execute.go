@@ -34,9 +34,9 @@ func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incomin
 	default:
 		result = s.inContainer(ctx, engine, container, e, p, in)
 	}
+	s.finish(in, result)
 	s.log.Info("finished", "ref", e.Ref, "exit_code", result.ExitCode, "timed_out", result.TimedOut,
 		"duration", time.Since(in.received).Round(time.Millisecond), "container", container.Name)
-	s.finish(in, result)
 }
 
 // refusedCredential counts the variables and names none of them.

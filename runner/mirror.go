@@ -77,9 +77,9 @@ func (s *session) sync(ctx context.Context, m action.MirrorSync, in incoming) {
 		}
 		s.log.Warn("the mirror is not up to date", "ref", m.Ref, "failure", withoutSecrets(s.secrets(in), fail))
 	}
+	s.finish(in, result)
 	s.log.Info("finished", "ref", m.Ref, "action", in.event, "copied", done.Copied, "skipped", done.Skipped, "refused", done.Refused,
 		"duration", time.Since(in.received).Round(time.Millisecond))
-	s.finish(in, result)
 }
 
 // roots are those of every project of this machine.

@@ -51,8 +51,8 @@ func (s *session) acceptTyped(t action.Typed, in incoming) *failure.Failure {
 			s.refuse(in, cutShort(ctx, err, "action "+t.Ref))
 			return
 		}
-		s.log.Info("finished", "ref", t.Ref, "action", t.Type, "duration", time.Since(in.received).Round(time.Millisecond))
 		s.finish(in, action.ActionResult{Ref: t.Ref, OK: true, Result: result})
+		s.log.Info("finished", "ref", t.Ref, "action", t.Type, "duration", time.Since(in.received).Round(time.Millisecond))
 	})
 }
 
