@@ -38,6 +38,7 @@ func figures() []figure {
 		idleHub   = bench{"./cmd/runner", "BenchmarkHub", "10x", "3x"}
 		trueTrip  = bench{"./cmd/runner", "BenchmarkPropose", "1000x", "200x"}
 		key       = bench{"./runner", "BenchmarkKeystroke", "1000x", "200x"}
+		window    = bench{"./cmd/runner", "BenchmarkTerminalThroughHub", "1000x", "200x"}
 		mirror    = bench{"./workspace", "BenchmarkMirrorOfUnchangedFiles", "5x", "2x"}
 		inside    = bench{"./containerctl", "BenchmarkExecAgainstTheBareAPI", "100x", "1x"}
 		cli       = bench{"./containerctl", "BenchmarkExecAgainstTheCommandLine", "50x", "1x"}
@@ -66,6 +67,7 @@ func figures() []figure {
 		{text: "hub, a page of a history of 10,000", bench: history, metric: "ns/op", unit: "ms", scale: 1e-6, goal: 100},
 		{text: "runner hub: resident memory, idle", bench: idleHub, metric: "MiB-resident", unit: "MB", scale: 1.048576, goal: 40},
 		{text: "keystroke to echo, added by the daemon", bench: key, metric: "µs-added/key", unit: "ms", scale: 0.001, goal: 2},
+		{text: "keystroke to echo, added by hub and daemon", bench: window, metric: "µs-added/key", unit: "ms", scale: 0.001, goal: 2},
 		{text: "mirror of 50,000 unchanged files, against a stat walk", bench: mirror, metric: "x-of-stat-walk", unit: "×", goal: 1.5},
 		{text: "true in a container, against the bare API", bench: inside, metric: "×bare", unit: "×", goal: 1.3},
 		{text: "true in a container, against the docker command line", bench: cli, metric: "×faster", unit: "×", goal: 3, atLeast: true},

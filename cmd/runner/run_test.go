@@ -112,7 +112,7 @@ func (c *commandLine) code(t testing.TB) int {
 }
 
 // inHome gives the test a home and a working folder of its own.
-func inHome(t *testing.T) string {
+func inHome(t testing.TB) string {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

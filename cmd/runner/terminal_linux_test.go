@@ -124,24 +124,34 @@ func (w *window) ends(t testing.TB) int {
 	return w.cmd.ProcessState.ExitCode()
 }
 
-// terminalBed is a hub and a daemon of its project.
-func terminalBed(t testing.TB, home string) (h *hub.Hub, url, root string, daemon *commandLine) {
+// terminalBed is a hub and a daemon of its project. The daemon is a process of its own: it waits for all that it adopts,
+// and would take the test's children for such. stop ends it, in an orderly way.
+func terminalBed(t testing.TB, home string) (h *hub.Hub, url, root string, stop func()) {
 	t.Helper()
 	h, url, root, _ = startHub(t, home, func(c *hub.Config) { c.PersonToken = terminalPerson })
-	t.Setenv("BRABO_ACCOUNT_TOKEN", testToken)
-	daemon = start(t, "run", "--project", "p", "--dir", root, "--api-url", url)
+	daemon := exec.Command(os.Args[0], "run", "--project", "p", "--dir", root, "--api-url", url)
+	daemon.Env = []string{asCommand + "=1", "HOME=" + home, "PATH=" + os.Getenv("PATH"), "BRABO_ACCOUNT_TOKEN=" + testToken}
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() {
+		if err := errors.Join(daemon.Process.Signal(syscall.SIGTERM), daemon.Wait()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	if err := h.WaitRunner(ctx, "p"); err != nil {
 		t.Fatal(err)
 	}
-	return h, url, root, daemon
+	return h, url, root, stop
 }
 
 // TestTerminalThroughHubAndDaemon needs bash. Both ends are real pseudo terminals.
 func TestTerminalThroughHubAndDaemon(t *testing.T) {
 	home := inHome(t)
-	h, url, root, daemon := terminalBed(t, home)
+	h, url, root, stop := terminalBed(t, home)
 	w := openWindow(t, home, url)
 	w.types(t, "echo $((6*7)):$PWD; stty size\r")
 	w.sees(t, "42:"+root, nil)
@@ -183,14 +193,13 @@ func TestTerminalThroughHubAndDaemon(t *testing.T) {
 	left := openWindow(t, home, url)
 	left.types(t, "echo $((6*7)):\r")
 	left.sees(t, "42:", nil)
-	daemon.stop()
+	stop()
 	left.sees(t, "runner_gone", nil)
 	if code := left.ends(t); code != exitFail {
 		t.Errorf("exit %d", code)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
-	daemon.code(t)
 	refused := openWindow(t, home, url)
 	refused.sees(t, "no_runner", nil)
 	refused.ends(t)

@@ -43,10 +43,11 @@ func newScreen(ref string) *screen {
 
 // put has output shown. It waits for a person's side that is slow, and drops what one that stands still does not take.
 func (s *screen) put(data []byte) {
+	shown := data
 	if s.lost > 0 {
-		data = append(fmt.Appendf(nil, "\r\n[%d bytes were not shown]\r\n", s.lost), data...)
+		shown = append(fmt.Appendf(nil, "\r\n[%d bytes were not shown]\r\n", s.lost), data...)
 	}
-	if s.send(frame{websocket.BinaryMessage, data}) {
+	if s.send(frame{websocket.BinaryMessage, shown}) {
 		s.lost = 0
 		return
 	}
