@@ -52,3 +52,15 @@ var exitCodes = []row{
 	{"7", "another daemon serves the same here, and has its journal"},
 	{"124", "`propose --wait`: the patience was over first"},
 }
+
+// extensions are what we add to the contract, each used only with a server that grants it.
+var extensions = []row{
+	{"ack", "the server answers each result once it has stored it, and after a join sends again what it has no result for"},
+	{"deadline", "an action brings its own deadline, 1 s to 24 h from its receipt"},
+	{"decision", "an action says whether a person or a rule approved it, who or which, and when"},
+	{"cancel", "an action that was approved can be ended"},
+	{"output", "a command's output is shown while it runs; the result stays the authority"},
+	{"progress", "pulls, clones and mirrors say how far they are"},
+	{"pty_closed", "a shell that ended by itself is announced, with its exit code"},
+	{"action", "typed actions without a shell: `write_file`, `git_commit`, `git_branch_create`, `git_push`"},
+}

@@ -18,6 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/settings"
 )
 
@@ -32,6 +34,7 @@ func TestReadmeReferenceIsThatOfTheCode(t *testing.T) {
 	text := string(raw)
 	for name, table := range map[string]string{
 		"commands": commandTable(newRootCommand()), "settings": settingTable(), "variables": rows("variable", "meaning", variables),
+		"failures": failureTable(), "extensions": rows("extension", "what it adds", extensions),
 		"files": rows("file", "what it is", files), "signals": rows("signal", "what it does", signals), "exit codes": rows("code", "meaning", exitCodes),
 	} {
 		begin, end := "<!-- begin: "+name+" -->\n", "<!-- end: "+name+" -->"
@@ -96,6 +99,34 @@ func settingTable() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.Name, cell(r.Default), cell(r.Range), cell(r.Meaning))
 	}
 	return b.String()
+}
+
+// failureTable is the catalogue, by name.
+func failureTable() string {
+	var b strings.Builder
+	b.WriteString("| failure | probable cause | next step |\n|---|---|---|\n")
+	cell := func(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
+	entries := failure.Catalogue()
+	slices.SortFunc(entries, func(a, b failure.Entry) int { return cmp.Compare(a.Name, b.Name) })
+	for _, e := range entries {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.Name, cell(e.Cause), cell(e.Next))
+	}
+	return b.String()
+}
+
+func TestTheReferenceHasEveryExtension(t *testing.T) {
+	var want, got []string
+	for _, e := range action.Known() {
+		want = append(want, string(e))
+	}
+	for _, r := range extensions {
+		got = append(got, r.name)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		t.Errorf("the reference has %v, the code %v", got, want)
+	}
 }
 
 // sources calls look with every Go file of the product, tests and their tools excepted.
