@@ -36,7 +36,7 @@ async function call(method, path, body) {
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(30_000),
     });
-    answer = await response.json();
+    if (response.status !== 204) answer = await response.json();
   } catch (error) {
     // A body that is no JSON, such as a proxy's page, is told by its status.
     if (!response) throw new Refusal(0, { message: error.message });
@@ -55,3 +55,4 @@ export function url(segments, query = {}) {
 export const get = (segments, query) => call('GET', url(segments, query));
 export const post = (segments, body = {}) => call('POST', url(segments), body);
 export const put = (segments, body) => call('PUT', url(segments), body);
+export const remove = (segments) => call('DELETE', url(segments));

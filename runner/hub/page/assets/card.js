@@ -41,7 +41,7 @@ export class Card {
       return;
     }
     const parts = [];
-    if (preview.segments?.length) parts.push(segmentList(preview.segments));
+    if (telling(preview.segments, this.action)) parts.push(segmentList(preview.segments));
     if (preview.diff) parts.push(diffBlock(preview.diff));
     this.details.replaceChildren(...parts);
     this.#writes(preview.always);
@@ -121,6 +121,9 @@ export class Card {
     return form;
   }
 }
+
+// One part that is the whole command, and asks, says no more than the sentence below it.
+const telling = (segments, action) => segments?.length > 1 || (segments?.length === 1 && (segments[0].text !== action.command || segments[0].verdict === 'deny'));
 
 const mayAlways = (me) => !me?.role || me.role === 'maintainer' || me.role === 'owner';
 

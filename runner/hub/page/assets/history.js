@@ -6,7 +6,7 @@ import { byId, el, time } from './dom.js';
 import { diffBlock } from './diff.js';
 import { outputNodes } from './output.js';
 import { failureBox, reasonLine } from './parts.js';
-import { decision, standing, statuses, types } from './sentence.js';
+import { decider, standing, statuses, types } from './sentence.js';
 import { facts, outcomeText, proposer, title } from './shape.js';
 import { visible, visibleNodes } from './visible.js';
 
@@ -173,20 +173,21 @@ class Row {
   update(action) {
     this.action = action;
     const [word, look] = standing(action);
-    const text = `${word} ${decision(action)}`;
+    const text = `${word} ${decider(action)}`;
     if (this.text === text) return;
     this.text = text;
     this.mark.className = `standing ${look}`;
     this.mark.textContent = word;
     this.details.dataset.status = action.status;
     this.meta.replaceChildren(el('span', {}, visibleNodes(proposer(action))), el('span', {}, visibleNodes(this.store.projectName(action.projectId))),
-      el('span', {}, visibleNodes(decision(action))), time(action.proposedAt));
+      el('span', {}, visibleNodes(decider(action))), time(action.proposedAt));
     if (this.details.open) this.#fill();
   }
 
   async #fill() {
     if (!this.details.open) return;
-    const { action: a } = this;
+    // A list leaves out what is long; the whole is asked for when it is looked at.
+    const a = await get(['actions', this.action.id]).catch(() => this.action);
     const list = facts(a);
     const output = outcomeText(a);
     const parts = [

@@ -9,7 +9,7 @@ const mostRows = 2000; // older ones leave the page when newer ones come
 
 export class Log {
   active = false;
-  #newest = 0;
+  #newest = 0; // 0: not known yet
   #oldest = 0;
   #run = 0;
 
@@ -31,9 +31,15 @@ export class Log {
 
   async reload() {
     if (!this.active) return;
+    const run = ++this.#run;
     this.list.replaceChildren();
+    if (!this.#newest) {
+      const { events } = await get(['events'], { limit: 1 }).catch(() => ({ events: [] })) // without since: the last ones;
+      this.seen(events.at(-1)?.seq ?? 0);
+    }
+    if (run !== this.#run) return;
     this.#oldest = this.#newest + 1;
-    await this.#back(++this.#run);
+    await this.#back(run);
   }
 
   // Goes back over windows of numbers until a page is full: a filter may leave most of a window out.

@@ -29,8 +29,10 @@ function show(panel) {
   document.body.dataset.panel = panel;
   document.body.dataset.side = ['queue', 'running'].includes(panel) ? document.body.dataset.side ?? 'history' : panel;
   for (const a of byId('nav').querySelectorAll('a')) {
-    if (a.hash === `#${panel}`) a.setAttribute('aria-current', 'page');
-    else a.removeAttribute('aria-current');
+    if (a.hash === `#${panel}`) {
+      a.setAttribute('aria-current', 'page');
+      a.scrollIntoView({ block: 'nearest', inline: 'center' });
+    } else a.removeAttribute('aria-current');
   }
 }
 
@@ -65,7 +67,7 @@ byId('show-log').addEventListener('click', () => choose('log'));
 const lists = {
   agents: async () => history.agents(await showAgents(store, connected)),
   containers: () => showContainers(store, connected),
-  machines: () => showMachines(store),
+  machines: () => showMachines(store, connected),
 };
 const due = new Map();
 function refresh(name, wait = 300) {
@@ -108,7 +110,7 @@ function connection(state) {
   }
   queue.connected(connected);
   running.connected(connected);
-  if (was !== connected) for (const name of ['agents', 'containers']) for (const b of byId(`${name}-body`).querySelectorAll('button')) b.disabled = !connected;
+  if (was !== connected) for (const name of Object.keys(lists)) for (const b of byId(`${name}-body`).querySelectorAll('button')) b.disabled = !connected;
 }
 
 const stream = new Stream({
@@ -124,6 +126,7 @@ const stream = new Stream({
     if (/^(agent|autonomy|permission|member)\b/.test(data.type)) refresh('agents');
     if (/container|^action\./.test(data.type)) refresh('containers', 1000);
     if (/daemon|runner|terminal|health/.test(data.type)) refresh('machines');
+    if (/^project\b/.test(data.type)) store.loadProjects().catch(() => {}); // asked for again with the next connection
   },
 });
 retry.addEventListener('click', () => stream.retry());

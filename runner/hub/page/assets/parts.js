@@ -11,7 +11,7 @@ export function origin(action, store) {
   const where = place(action, project);
   const rest = [];
   if (action.type === 'terminal') rest.push(el('span', { class: 'cwd', title: visible(where.full) }, 'in ', el('bdi', {}, visibleNodes(where.short))));
-  if (project?.alsoInside?.length) rest.push(el('span', { class: 'cwd', title: visible(project.alsoInside.join('\n')), text: `+ ${project.alsoInside.length} more folders count as inside` }));
+  if (project?.also_inside?.length) rest.push(el('span', { class: 'cwd', title: visible(project.also_inside.join('\n')), text: `+ ${project.also_inside.length} more inside` }));
   return el('p', { class: 'origin' },
     el('span', { class: 'type', text: action.type.replaceAll('_', ' ') }),
     el('span', { class: 'who' }, visibleNodes(proposer(action))),

@@ -16,17 +16,14 @@ export function sentence({ resolvedPolicy, reason, rule, scopeRoot, type, action
 
 const full = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** Who decided an action, and how, in a few words. */
-export function decision({ status, decidedBy }) {
-  switch (status) {
-    case 'pending':
-      return 'waiting';
-    case 'denied':
-      return decidedBy ? `denied by ${decidedBy}` : 'denied by the rules';
-    default:
-      return decidedBy ? `approved by ${decidedBy}` : 'approved by the rules';
-  }
+/** Who decided an action: a person or the rules; nothing while it waits. */
+export function decider({ status, decidedBy }) {
+  if (status === 'pending') return '';
+  return decidedBy ? `by ${decidedBy}` : 'by the rules';
 }
+
+/** Who decided an action, and how. */
+export const decision = (action) => (action.status === 'pending' ? 'waiting' : `${action.status === 'denied' ? 'denied' : 'approved'} ${decider(action)}`);
 
 /** How an action stands, in one word and the class that colours it. */
 export function standing({ status, outcome, heldAtMachine }) {

@@ -33,28 +33,27 @@ export function title(action) {
   return titles[action.type]?.(parameters(action)) ?? action.type.replaceAll('_', ' ');
 }
 
-const shownElsewhere = new Set(['content', 'contentBase64', 'diff', 'patch', 'cwd']);
+const shownElsewhere = new Set(['content', 'contentBase64', 'diff', 'patch', 'cwd', 'shortened']);
 
 /** Name and value of the parameters that a card lists below its title. */
 export function facts(action) {
+  const known = title(action);
   return Object.entries(parameters(action))
     .filter(([name, value]) => !shownElsewhere.has(name) && value !== null && value !== undefined && value !== '')
-    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
+    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])
+    .filter(([, value]) => !known.includes(value));
 }
 
-/** Who proposed: an agent, or a person. */
-export const proposer = (action) => action.agent ?? action.proposedBy ?? 'not recorded';
+/** Who proposed: the id of an agent or of a person. */
+export const proposer = (action) => action.proposedBy?.id || action.proposedBy?.kind || 'not recorded';
 
 /** Reports whether an action is decided and has no outcome yet. */
 export const runs = (action) => action.status === 'approved' || action.status === 'auto_approved';
 
 /** The text of an outcome: of a command its output, else its result or why there is none. */
 export function outcomeText(action) {
-  const o = action.outcome ?? {};
-  const parts = [];
-  if (o.output) parts.push(o.output);
-  if (o.stdout) parts.push(o.stdout);
-  if (o.stderr) parts.push(o.stderr);
-  if (!parts.length && o.result) parts.push(JSON.stringify(o.result, null, 2));
-  return parts.join('\n');
+  const { output, stdout, stderr, result } = action.outcome ?? {};
+  if (output) return output;
+  if (stdout || stderr) return [stdout, stderr].filter(Boolean).join('\n');
+  return result ? JSON.stringify(result, null, 2) : '';
 }

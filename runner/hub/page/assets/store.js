@@ -18,11 +18,15 @@ export class Store extends EventTarget {
 
   /** Asks for everything; what waits or runs afterwards is what the hub says. */
   async load() {
-    const [me, projects] = await Promise.all([get(['me']).catch(() => null), get(['projects']).catch(() => null)]);
-    this.me = me;
-    for (const p of projects?.projects ?? []) this.projects.set(p.id, p);
+    [this.me] = await Promise.all([get(['me']), this.loadProjects()]);
     await this.#lists();
     this.dispatchEvent(new Event('loaded'));
+  }
+
+  /** Asks for the projects, whose names and folders the cards show. */
+  async loadProjects() {
+    const { projects } = await get(['projects']);
+    this.projects = new Map(projects.map((p) => [p.id, p]));
   }
 
   async #lists() {
