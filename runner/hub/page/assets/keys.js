@@ -28,7 +28,7 @@ export function keyboard({ queue, go, theme }) {
   });
   document.addEventListener('keydown', (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing || help.open) return;
-    if (e.target.closest('input, textarea, select')) {
+    if (e.target instanceof Element && e.target.closest('input, textarea, select')) {
       if (e.key === 'Escape') e.target.blur();
       return;
     }

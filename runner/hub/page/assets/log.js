@@ -34,7 +34,7 @@ export class Log {
     const run = ++this.#run;
     this.list.replaceChildren();
     if (!this.#newest) {
-      const { events } = await get(['events'], { limit: 1 }).catch(() => ({ events: [] })) // without since: the last ones;
+      const { events } = await get(['events'], { limit: 1 }).catch(() => ({ events: [] })); // without since: the last ones
       this.seen(events.at(-1)?.seq ?? 0);
     }
     if (run !== this.#run) return;
