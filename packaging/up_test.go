@@ -96,7 +96,7 @@ func TestRootUpOnSystemd(t *testing.T) {
 		b.until("bob", "test -e shop/begun")
 		b.as("bob", mainPID("runner")+" >pid")
 		b.install("1.0.1")
-		b.as("bob", `touch shop/go; old=$(cat pid); `+newPID("runner")+`; /proc/$new/exe version | grep "^runner 1.0.1 "`)
+		b.as("bob", `touch shop/go; old=$(cat pid); `+newPID("runner")+`; until runner status | grep "^runner 1.0.1 is running"; do sleep 0.2; done`)
 		b.until("bob", `runner pending --all | grep "$(cat running.id) *executed"`)
 		b.as("bob", `grep "over the upgrade" shop/done && runner history | grep -c "touch begun" | grep -x 1`)
 	})
