@@ -149,7 +149,7 @@ func TestFaultResultOutlivesTheDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitFile(t, filepath.Join(root, "finished"))
-	awaitLog(t, first, "msg=finished") // its result is stored by now
+	awaitLog(t, first, "finished") // its result is stored by now
 	first.kill()
 	proxy.set(func() { proxy.closed = false })
 	startProcess(t, home, root, proxy.url)
