@@ -95,12 +95,13 @@ func (s *pageStage) approves() {
 	card := fmt.Sprintf(`#queue-cards [data-id="%s"]`, id)
 	for selector, want := range map[string]string{
 		card + " .segments": "make lint", card + " .segments .good": "echo begun", card + " .origin": "Shop",
-		card + " .cwd": "project folder", card + " .writes": "Terminal(make lint)", card + " .reason": "Asks a person",
+		card + " .cwd": "project folder", card + " .writes": "Terminal(make lint)", card + " .reason": "Scope: mounted:",
 	} {
 		if got := s.text(selector); !strings.Contains(got, want) {
 			s.t.Errorf("%s is %q, which lacks %q", selector, got, want)
 		}
 	}
+	reason := s.text(card + " .reason")
 	s.pictures("queue")
 	s.press("a")
 	running := fmt.Sprintf(`document.querySelector('#running-cards [data-id="%s"]')`, id)
@@ -113,6 +114,10 @@ func (s *pageStage) approves() {
 		s.t.Fatal(err)
 	}
 	s.until(running + `.querySelector('.output').textContent.includes('finished')`)
+	s.ended(id, "done")
+	value[any](s.browser, `document.getElementById('show-log').click()`)
+	s.until(fmt.Sprintf(`[...document.querySelectorAll('#history-rows .log-line .reason')].some((e) => e.textContent === %q)`, reason))
+	value[any](s.browser, `document.getElementById('show-actions').click()`)
 	s.ended(id, "done")
 	if a := awaitAction(s.t, s.host.hub, id); a.Status != hub.Executed || a.DecidedBy == nil || *a.DecidedBy != "ana" {
 		s.t.Errorf("%+v", a)

@@ -109,8 +109,8 @@ func (h *Hub) create(row store.Action, place Place, p Proposal) (Action, error) 
 	env := maps.Clone(p.Env)
 	p.Env = nil
 	var err error
-	if row.Proposal, err = json.Marshal(p); err != nil {
-		return Action{}, fmt.Errorf("keeping the proposal: %w", err)
+	if row.Proposal, err = keep(p, place); err != nil {
+		return Action{}, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -126,6 +126,8 @@ type Action struct {
 	Policy     policy.Verdict  `json:"resolvedPolicy"`
 	Rule       policy.Rule     `json:"rule"`
 	Reason     string          `json:"reason"`
+	// ScopeRoot is the scope that a command was decided in, without its path; empty where that was not recorded.
+	ScopeRoot string `json:"scopeRoot,omitempty"`
 	// DecidedBy is null where no person decided.
 	DecidedBy       *string    `json:"decidedBy"`
 	RejectionReason string     `json:"rejectionReason,omitempty"`
@@ -144,14 +146,14 @@ type Action struct {
 
 // actionOf is the row as it is shown.
 func actionOf(row store.Action) (Action, error) {
-	p, err := proposalOf(row)
-	if err != nil {
-		return Action{}, err
+	var p kept
+	if err := json.Unmarshal(row.Proposal, &p); err != nil {
+		return Action{}, fmt.Errorf("reading the proposal of action %s: %w", row.ID, err)
 	}
 	a := Action{
 		ID: row.ID, ProjectID: row.Project, Type: row.Type, Command: p.Command, Cwd: p.Cwd, Params: p.Params, Container: p.Container,
 		DeadlineMs: row.Deadline.Milliseconds(), ProposedBy: Actor{row.ProposerKind, row.Proposer}, Session: row.Session,
-		Status: Status(row.Status), Policy: policy.Verdict(row.Policy), Rule: policy.Rule(row.Rule), Reason: row.Reason,
+		Status: Status(row.Status), Policy: policy.Verdict(row.Policy), Rule: policy.Rule(row.Rule), Reason: row.Reason, ScopeRoot: p.ScopeRoot,
 		DecidedBy: row.DecidedBy, RejectionReason: row.Rejection, ProposedAt: row.Proposed,
 		DecidedAt: present(row.Decided), EndedAt: present(row.Ended), Cursor: row.Seq,
 	}
@@ -168,6 +170,26 @@ func actionOf(row store.Action) (Action, error) {
 		}
 	}
 	return a, nil
+}
+
+// kept is a proposal as it lies in the store, with the scope that it was decided in.
+type kept struct {
+	Proposal
+	ScopeRoot string `json:"scopeRoot,omitempty"`
+}
+
+// keep is what of a proposal is stored: all but its environment.
+func keep(p Proposal, place Place) (json.RawMessage, error) {
+	p.Env = nil
+	k := kept{Proposal: p}
+	if p.Type == typeTerminal {
+		k.ScopeRoot = place.Relative
+	}
+	raw, err := json.Marshal(k)
+	if err != nil {
+		return nil, fmt.Errorf("keeping the proposal: %w", err)
+	}
+	return raw, nil
 }
 
 // proposalOf is what was proposed, without its environment.
