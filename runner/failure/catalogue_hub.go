@@ -7,6 +7,7 @@ const (
 	HubStoreUnwritable Name = "hub_store_unwritable"
 
 	HubNotListening     Name = "hub_not_listening"
+	HubNotOurs          Name = "hub_not_ours"
 	Forbidden           Name = "forbidden"
 	NotFound            Name = "not_found"
 	AlreadyExists       Name = "already_exists"
@@ -31,6 +32,9 @@ var hubArea = map[Name]texts{
 	HubNotListening: {
 		`the hub can't listen at this address`,
 		"stop what listens there, another hub perhaps, or set `hub.listen`"},
+	HubNotOurs: {
+		`what listens at the address of this machine's hub is not that hub: it ended without a word, and another program took its port`,
+		"start the hub again with `runner hub` or `runner up`; the owner's token was not shown to it"},
 	Forbidden: {
 		`the role of who asks, or the kind of token, does not allow it`,
 		`ask a person of the workspace with a higher role`},

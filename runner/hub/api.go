@@ -36,6 +36,7 @@ func (h *Hub) api() []route {
 		{"GET", "/runner/projects", nil, plain(h.getRunnerProjects)},
 		{"GET", "/runner/websocket", nil, plain(h.server.ServeHTTP)},
 		{"GET", "/openapi.json", nil, plain(getOpenAPI)},
+		{"GET", "/proof", nil, plain(h.getProof)},
 		{"POST", "/oauth/device_authorization", nil, plain(h.postDeviceAuthorization)},
 		{"POST", "/oauth/token", nil, plain(h.postToken)},
 		{"GET", "/me", anyone, h.getMe},

@@ -215,6 +215,8 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	h, id := j.h, func(a map[string]any) string { return a["id"].(string) }
 	h.c.ProjectsBase = filepath.Dir(h.root)
 	j.call(t, "", "GET", "/openapi.json", "", 200)
+	j.call(t, "", "GET", "/proof?nonce=0123456789abcdef", "", 200)
+	j.call(t, "", "GET", "/proof?nonce=short", "", 400)
 	j.call(t, agent, "GET", "/me", "", 200)
 	j.call(t, "", "GET", "/me", "", 401)
 	j.playLogin(t)

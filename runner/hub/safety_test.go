@@ -17,7 +17,7 @@ import (
 func TestAgentsTokenOpensNothingButProposals(t *testing.T) {
 	h := newRuledHub(t)
 	open := map[string]bool{
-		"GET /openapi.json": true, "GET /me": true, "POST /actions": true, "GET /actions": true, "GET /actions/{id}": true,
+		"GET /openapi.json": true, "GET /proof": true, "GET /me": true, "POST /actions": true, "GET /actions": true, "GET /actions/{id}": true,
 		"GET /actions/{id}/output": true, "POST /actions/{id}/outcome": true,
 	}
 	own := map[string]bool{ // they look for a daemon's credential, which an agent's token is none

@@ -33,6 +33,7 @@ const (
 type Client struct {
 	url, token string
 	http       *http.Client
+	proof      proof
 }
 
 // New makes a client of the hub at address, with a person's or an agent's token.
@@ -44,7 +45,8 @@ func New(address, token string) *Client {
 }
 
 // Local makes a client of the hub whose files lie in folder, as its owner. Failures: HubNotRunning where there never was
-// one, HubUnreachable where the files can't be read.
+// one, HubUnreachable where the files can't be read. The files may outlive the hub, so each client first has what listens
+// there prove that it is the hub (HubNotOurs where it is not), and only then shows the token.
 func Local(folder string) (*Client, error) {
 	raw, err := os.ReadFile(filepath.Join(folder, AddressFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +65,9 @@ func Local(folder string) (*Client, error) {
 	if err != nil {
 		return nil, failure.New(failure.HubUnreachable, folder).Because("its files can't be read: %v", err).Wrap(err)
 	}
-	return New(address.URL, strings.TrimSpace(string(token))), nil
+	c := New(address.URL, strings.TrimSpace(string(token)))
+	c.proof.wanted = true
+	return c, nil
 }
 
 // URL is where the hub is.
@@ -94,6 +98,9 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 
 // send gives a good answer, whose body the caller closes.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	if err := c.prove(ctx); err != nil {
+		return nil, err
+	}
 	var content io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)

@@ -28,6 +28,9 @@ type Terminal struct {
 
 // Terminal opens a terminal of a project. It fails with what the hub says, HubUnreachable or ctx's error.
 func (c *Client) Terminal(ctx context.Context, projectID string, size hub.TerminalSize) (*Terminal, error) {
+	if err := c.prove(ctx); err != nil {
+		return nil, err
+	}
 	path := "/projects/" + url.PathEscape(projectID) + "/terminal"
 	query := url.Values{"cols": {strconv.Itoa(size.Cols)}, "rows": {strconv.Itoa(size.Rows)}}
 	dialer := websocket.Dialer{}

@@ -89,12 +89,17 @@ export class History {
         if (text) note.textContent = `Looked through ${this.#looked} …`;
       } while (text && this.#before && found < enough);
       this.more.hidden = !this.#before;
-      note.textContent = this.#rows.size === 0 ? 'Nothing matches.' : text ? `${this.#rows.size} of ${this.#looked} looked at` : this.#before ? '' : `${this.#rows.size} in all`;
+      this.#count(text);
     } catch (error) {
       if (run === this.#run) note.textContent = visible(error.message);
     } finally {
       if (run === this.#run) this.more.disabled = false;
     }
+  }
+
+  #count(text) {
+    const shown = this.#rows.size;
+    byId('history-note').textContent = shown === 0 ? 'Nothing matches.' : text ? `${shown} of ${this.#looked} looked at` : this.#before ? '' : `${shown} in all`;
   }
 
   #clear() {
@@ -135,7 +140,7 @@ export class History {
             this.list.insertBefore(made.element, at);
           }
         }
-        if (this.#rows.size && byId('history-note').textContent === 'Nothing matches.') byId('history-note').textContent = '';
+        this.#count(text);
       } catch {
         // The connection will say that it fell.
       } finally {
