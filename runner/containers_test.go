@@ -118,6 +118,9 @@ func spec(dir, image string) string {
 	return fmt.Sprintf(`{"workspaceDirName":%q,"projectSlug":"p","workspaceId":"w","imagem":%q,"imagemVersao":1,"rede":"none","cpus":1,"memoriaMb":64,"pidsLimit":64}`, dir, image)
 }
 
+// personsWord is the decision that a removal needs.
+const personsWord = `,"decision":{"kind":"human","by":"ana","at":"2026-12-02T08:00:00Z"}`
+
 func (e *engine) container(t *testing.T, event, ref, rest string) action.ContainerResult {
 	t.Helper()
 	e.send(t, event, fmt.Sprintf(`{"ref":%q,%s}`, ref, rest))
@@ -181,7 +184,7 @@ func TestCommandsRunWhereTheProjectsContainerSays(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		for _, ref := range []string{"remove", "remove again"} {
-			if r := e.container(t, "container_remove", ref, target); !r.Sucesso {
+			if r := e.container(t, "container_remove", ref, target+personsWord); !r.Sucesso {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -230,7 +233,7 @@ func TestContainerOfAnotherProjectIsNotTouched(t *testing.T) {
 			t.Fatal(err)
 		}
 		for event, rest := range map[string]string{
-			"container_remove": fmt.Sprintf(`"workspaceDirName":%q`, dir), "container_stop": fmt.Sprintf(`"workspaceDirName":%q`, dir),
+			"container_remove": fmt.Sprintf(`"workspaceDirName":%q`, dir) + personsWord, "container_stop": fmt.Sprintf(`"workspaceDirName":%q`, dir),
 			"container_start": `"spec":` + spec(dir, image),
 		} {
 			failuretest.Produced(t, e.container(t, event, event, rest).Failure, failure.ContainerForeign)
@@ -276,7 +279,7 @@ func TestContainerActionsWithoutAnEngineAreNamed(t *testing.T) {
 		{"container_start", "b", `"other":1`, failure.MalformedAction},
 		{"container_start", "c", `"spec":` + spec("shop", "busybox:1"), failure.EngineNotInstalled},
 		{"container_stop", "d", `"workspaceDirName":"../x"`, failure.SpecInvalid},
-		{"container_remove", "e", `"workspaceDirName":"shop","decision":{"kind":"human","by":"ana","at":"2026-12-02T08:00:00Z"}`, failure.EngineNotInstalled},
+		{"container_remove", "e", `"workspaceDirName":"shop"` + personsWord, failure.EngineNotInstalled},
 	} {
 		r := e.container(t, c.event, c.ref, c.rest)
 		if r.Ref != c.ref || r.Sucesso || r.Erro == "" {
