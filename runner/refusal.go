@@ -32,6 +32,9 @@ const (
 	secondRunnerFor  = 90 * time.Second
 )
 
+// closeRestart is the close code of a Phoenix server that drains; what else ends a connection has no code of its own.
+const closeRestart = 1012
+
 // Reasons that a Brabo server gives for refusing a join (protocol.md 3.6).
 const (
 	reasonUnauthorized = "unauthorized"
@@ -91,6 +94,10 @@ func nameEnd(end *channel.EndError, subject string) *failure.Failure {
 		return failure.New(failure.ProtocolError, subject).Because("the server sent a frame that can't be understood: %s", end.Text).Wrap(end)
 	case channel.EndReadLimit:
 		return failure.New(failure.ReadLimit, subject).Wrap(end)
+	case channel.EndClosedByServer:
+		if end.Code == closeRestart {
+			return failure.New(failure.ServerDraining, subject).Wrap(end)
+		}
 	}
 	return failure.New(failure.ConnectionLost, subject).Because("%v", end).Wrap(end)
 }

@@ -42,7 +42,8 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		{"heartbeat", &channel.EndError{Reason: channel.EndHeartbeatLost}, failure.HeartbeatLost, 0, false},
 		{"protocol", &channel.EndError{Reason: channel.EndProtocolError}, failure.ProtocolError, 0, false},
 		{"size", &channel.EndError{Reason: channel.EndReadLimit}, failure.ReadLimit, 0, false},
-		{"close", &channel.EndError{Reason: channel.EndClosedByServer, Code: 1012}, failure.ConnectionLost, 0, false},
+		{"drain", &channel.EndError{Reason: channel.EndClosedByServer, Code: 1012}, failure.ServerDraining, 0, false},
+		{"close", &channel.EndError{Reason: channel.EndClosedByServer, Code: 1001}, failure.ConnectionLost, 0, false},
 		{"crash", &channel.ChannelError{End: channel.ChannelCrashed}, failure.ConnectionLost, 0, false},
 		{"nobody there", &net.OpError{Op: "dial", Err: errors.New("connection refused")}, failure.ServerUnreachable, 0, false},
 	} {

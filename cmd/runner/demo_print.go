@@ -68,7 +68,7 @@ func (p *printer) step(t told) {
 }
 
 func (p *printer) end() {
-	p.note("%d steps in %.1f s. The same hub and daemon stay for good with `runner run`; see the README.", p.steps, time.Since(p.began).Seconds())
+	p.note("%d steps in %.1f s. The same hub and daemon stay for good with `runner up`; see the README.", p.steps, time.Since(p.began).Seconds())
 }
 
 func (p *printer) paint(code, text string) string {

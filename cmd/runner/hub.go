@@ -56,13 +56,9 @@ The first Ctrl-C or SIGTERM lets requests that are being answered finish; what i
 }
 
 func runHub(ctx context.Context, errOut io.Writer) error {
-	src, err := processSources()
+	values, src, err := loadSettings()
 	if err != nil {
 		return err
-	}
-	values, err := settings.Load(src)
-	if err != nil {
-		return usageError(err)
 	}
 	if err := keepToItself(); err != nil {
 		return err

@@ -70,13 +70,9 @@ func login(cmd *cobra.Command, o loginOptions) error {
 	if o.tokenFile != "" && o.tokenIn {
 		return usageError(failure.New(failure.Usage, "--token-file and --token-stdin").Because("there is one token to check").Then("give one of them"))
 	}
-	src, err := processSources()
+	values, src, err := loadSettings()
 	if err != nil {
 		return err
-	}
-	values, err := settings.Load(src)
-	if err != nil {
-		return usageError(err)
 	}
 	values.Pairing.Keychain = values.Pairing.Keychain || o.keychain
 	store := pairingStore(src, values)

@@ -26,13 +26,9 @@ pairing it does nothing. Where the server can't be told, the key is removed all 
 }
 
 func logout(cmd *cobra.Command, asJSON bool) error {
-	src, err := processSources()
+	values, src, err := loadSettings()
 	if err != nil {
 		return err
-	}
-	values, err := settings.Load(src)
-	if err != nil {
-		return usageError(err)
 	}
 	store := pairingStore(src, values)
 	p, _, unusable := store.Load()

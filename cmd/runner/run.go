@@ -54,13 +54,9 @@ the process at once.`,
 }
 
 func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut io.Writer) error {
-	src, err := processSources()
+	values, src, err := loadSettings()
 	if err != nil {
 		return err
-	}
-	values, err := settings.Load(src)
-	if err != nil {
-		return usageError(err)
 	}
 	served, err := resolveRun(flags, src, values)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub"
 	"brabo.dev/runner/runner/pairing"
-	"brabo.dev/runner/runner/settings"
 )
 
 // exitLoggedOut is the exit code of `runner whoami` where the server does not let this machine in.
@@ -50,13 +49,9 @@ type identity struct {
 }
 
 func whoami(cmd *cobra.Command, asJSON bool) error {
-	src, err := processSources()
+	values, src, err := loadSettings()
 	if err != nil {
 		return err
-	}
-	values, err := settings.Load(src)
-	if err != nil {
-		return usageError(err)
 	}
 	store := pairingStore(src, values)
 	p, notices, err := store.Load()

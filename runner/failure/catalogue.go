@@ -98,6 +98,9 @@ var core = map[Name]texts{
 	JoinTimeout: {
 		`the server accepted the connection but did not answer the join`,
 		`wait; the daemon tries again by itself`},
+	ServerDraining: {
+		`the server is being restarted, and said so before it closed the connection`,
+		`nothing: the runner connects again, and what runs goes on meanwhile`},
 	ConnectionLost: {
 		`the connection to the server ended`,
 		`wait; the daemon connects again by itself`},

@@ -28,6 +28,7 @@ const (
 	CapabilityMissing Name = "capability_missing"
 	JoinTimeout       Name = "join_timeout"
 	ConnectionLost    Name = "connection_lost"
+	ServerDraining    Name = "server_draining"
 	HeartbeatLost     Name = "heartbeat_lost"
 	ProtocolError     Name = "protocol_error"
 	ReadLimit         Name = "read_limit"
