@@ -13,7 +13,7 @@ import (
 )
 
 // victim is a home with a secret, a project, and this runner's own folder with its socket.
-type victim struct{ home, project, own, socket, port string }
+type victim struct{ home, project, own, socket, datagrams, port string }
 
 func newVictim(t testing.TB) victim {
 	t.Helper()
@@ -30,6 +30,12 @@ func newVictim(t testing.TB) victim {
 		}
 	}
 	v.socket = listen(t, "unix", shortPath(t))
+	v.datagrams = shortPath(t)
+	d, err := net.ListenPacket("unixgram", v.datagrams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
 	v.port = listen(t, "tcp", "127.0.0.1:0")
 	return v
 }
@@ -78,7 +84,7 @@ func (v victim) command(t testing.TB, text string) Command {
 	t.Helper()
 	c := command(t, text)
 	c.Dir = v.project
-	c.Env = append(c.Env, "V="+v.home, "SOCKET="+v.socket, "PORT="+v.port, "ATTACK="+strings.TrimSpace(attacker()))
+	c.Env = append(c.Env, "V="+v.home, "SOCKET="+v.socket, "DATAGRAMS="+v.datagrams, "PORT="+v.port, "ATTACK="+strings.TrimSpace(attacker()))
 	return c
 }
 
@@ -108,6 +114,11 @@ func TestAttackConfinedCommand(t *testing.T) {
 		{tried: "reaches a socket of this machine", text: `$ATTACK connect unix $SOCKET`},
 		{tried: "reaches it while it has a network", text: `$ATTACK connect unix $SOCKET`, network: true},
 		{tried: "hides the kind of socket", text: `$ATTACK hide-family`, network: true},
+		{tried: "sends to a socket of this machine from a pair", text: `$ATTACK datagram $DATAGRAMS`, network: true},
+		{tried: "lowers the limits of its parent", text: `$ATTACK limit-parent`, network: true},
+		{tried: "shares memory by number", text: `$ATTACK shared-memory`},
+		{tried: "calls through a ring", text: `$ATTACK ring`},
+		{tried: "opens files by handle", text: `$ATTACK handle`},
 		{tried: "connects out", text: `$ATTACK connect tcp $PORT`},
 		{tried: "connects out from the shell", text: `exec 5<>/dev/tcp/${PORT%:*}/${PORT#*:}`},
 		{tried: "sends packets", text: `$ATTACK packet`},
@@ -170,18 +181,30 @@ func TestAttackConfinedTerminal(t *testing.T) {
 	}
 }
 
-// TestAttackFolderThatLeadsElsewhere needs bash and a kernel with Landlock: one command makes a folder that the next one
-// may write lead to the keys.
+// TestAttackFolderThatLeadsElsewhere needs bash and a kernel with Landlock: one command makes what the next one may read
+// or write lead to the keys, whichever way it is spelt.
 func TestAttackFolderThatLeadsElsewhere(t *testing.T) {
-	v := newVictim(t)
-	for _, text := range []string{`ln -s ../.ssh cache`, `cat cache/id`} {
-		c := v.command(t, text)
-		c.Bounds = v.bounds(t, false)
-		c.Confine.Write = append(c.Confine.Write, filepath.Join(v.project, "cache"))
-		c.Confine.Read = append(c.Confine.Read, filepath.Join(v.project, "cache"))
-		if r := Run(context.Background(), c); strings.Contains(r.Output, "SECRET") || r.Failure != nil {
-			t.Errorf("%q: %s, %v", text, r.Output, r.Failure)
-		}
+	for _, listed := range []string{"project/cache", "alias/project/cache", "linked", "project/../project/cache"} {
+		t.Run(listed, func(t *testing.T) {
+			v := newVictim(t)
+			for name, target := range map[string]string{"alias": v.home, "linked": "project/cache"} {
+				if err := os.Symlink(target, filepath.Join(v.home, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, text := range []string{`mkdir cache && cat $V/.ssh/id`, `rmdir cache && ln -s ../.ssh cache`, `cat cache/id $V/.ssh/id; echo evil >>cache/id`} {
+				c := v.command(t, text)
+				c.Bounds = v.bounds(t, false)
+				c.Confine.Write = append(c.Confine.Write, v.home+"/"+listed)
+				c.Confine.Read = append(c.Confine.Read, v.home+"/"+listed)
+				if r := Run(context.Background(), c); strings.Contains(r.Output, "SECRET") || r.Failure != nil {
+					t.Errorf("%q: %s, %v", text, r.Output, r.Failure)
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(v.home, ".ssh", "id")); string(text) != "SECRET\n" {
+				t.Errorf("the key holds %q, %v", text, err)
+			}
+		})
 	}
 }
 

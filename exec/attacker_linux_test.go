@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
+	"syscall"
 
+	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -34,11 +37,37 @@ func tryTo(what string, words []string) error {
 	case "pair":
 		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		return err
+	case "datagram": // a paired socket sends to any other
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Sendto(fds[0], []byte("evil"), 0, &unix.SockaddrUnix{Name: words[0]})
+	case "sequence-pair":
+		_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+		return err
+	case "limit-parent":
+		return unix.Prlimit(os.Getppid(), unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
+	case "shared-memory":
+		_, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
+		return err
+	case "ring":
+		return called(unix.SYS_IO_URING_SETUP, 0, 0, unix.EFAULT) // the kernel looks at the arguments
+	case "handle":
+		return called(unix.SYS_OPEN_BY_HANDLE_AT, 0, 0, unix.EFAULT)
 	case "keys":
 		_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_PROCESS_KEYRING, true)
 		return err
 	}
 	return fmt.Errorf("%s is no attack", what)
+}
+
+// called is nil where the kernel gave the call's own answer to arguments that mean nothing, not that of a filter.
+func called(number, a, b uintptr, own syscall.Errno) error {
+	if _, _, errno := unix.Syscall(number, a, b, 0); errno != own {
+		return errno
+	}
+	return nil
 }
 
 func call(number, a, b uintptr) error {
@@ -47,6 +76,22 @@ func call(number, a, b uintptr) error {
 		return errno
 	}
 	return unix.Close(int(fd))
+}
+
+// withoutLandlock has the kernel say of Landlock that it has none, and becomes this program with the given words.
+func withoutLandlock(words []string) int {
+	runtime.LockOSThread()
+	err := loadFilter([]bpf.Instruction{
+		bpf.LoadAbsolute{Off: 0, Size: 4}, // the call's number in struct seccomp_data
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_LANDLOCK_CREATE_RULESET, SkipFalse: 1},
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
+	})
+	if err == nil {
+		err = syscall.Exec(os.Args[0], append([]string{os.Args[0]}, words...), os.Environ())
+	}
+	fmt.Println(err)
+	return 1
 }
 
 // attacker is the start of a command line that attacks.

@@ -88,7 +88,7 @@ func (l Limits) set() error {
 			return fmt.Errorf("reading the limit %s: %w", limit.name, err)
 		}
 		// One that is lower already stays so.
-		to := syscall.Rlimit{Cur: min(limit.want, now.Max), Max: min(limit.hard, now.Max)}
+		to := syscall.Rlimit{Cur: min(limit.want, now.Cur), Max: min(limit.hard, now.Max)}
 		if err := syscall.Setrlimit(limit.resource, &to); err != nil {
 			return fmt.Errorf("setting the limit %s: %w", limit.name, err)
 		}

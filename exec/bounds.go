@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,57 +83,137 @@ func (b Bounds) prepare() (o order, scratch string, err error) {
 	return o, scratch, nil
 }
 
-// removeScratch leaves what can't be removed to the system, which cleans up there.
+// removeScratch removes the folder for temporary files, also where its command took its own rights away in it.
 func removeScratch(scratch string) {
-	if scratch != "" {
-		_ = os.RemoveAll(scratch)
+	if scratch == "" || os.RemoveAll(scratch) == nil {
+		return
 	}
+	root, err := os.OpenRoot(scratch)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = root.Chmod(path, 0o700) // what can't be removed is left to the system, which cleans up there
+		}
+		return nil
+	})
+	_ = os.RemoveAll(scratch)
 }
 
-// reach is what may be read and written, with all links followed.
+// reach is what may be read and written, with all links followed. A path that leads through what a command may write is
+// left out, by whatever spelling or link it gets there: the command could make it lead elsewhere. The first of Write is
+// the project, by which the others are measured.
 func (c *Confine) reach() (read, write []string, err error) {
-	if write, err = c.real(outermost(c.Write, c.Write)); err != nil {
-		return nil, nil, err
-	}
-	read, err = c.real(append(systemFolders(), outermost(c.Read, c.Write)...))
-	return read, write, err
-}
-
-// outermost gives those of paths that don't lie in one of folders.
-func outermost(paths, folders []string) []string {
-	var all []string
-	for _, path := range paths {
-		inside := func(folder string) bool {
-			return filepath.Clean(folder) != filepath.Clean(path) && inFolder(path, folder)
-		}
-		if !slices.ContainsFunc(folders, inside) {
-			all = append(all, path)
+	var writable []trail
+	for _, t := range follow(c.Write) {
+		if !t.leadsThrough(writable) {
+			writable = append(writable, t)
 		}
 	}
-	return all
+	for _, t := range writable { // now against those behind it, too
+		if !t.leadsThrough(writable) {
+			write = append(write, t.real())
+		}
+	}
+	for _, t := range follow(append(systemFolders(), c.Read...)) {
+		if !t.leadsThrough(writable) && !slices.Contains(read, t.real()) {
+			read = append(read, t.real())
+		}
+	}
+	return read, write, c.keepOut(append(follow(c.Read), follow(c.Write)...))
 }
 
-// real follows the links of those that are there, and refuses what would open one of Out.
-func (c *Confine) real(paths []string) ([]string, error) {
-	var all []string
-	for _, path := range paths {
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil || slices.Contains(all, real) {
-			continue
-		}
+// keepOut refuses what would open one of Out.
+func (c *Confine) keepOut(trails []trail) error {
+	for _, t := range trails {
 		for _, out := range c.Out {
 			followed := out
 			if f, err := filepath.EvalSymlinks(out); err == nil {
 				followed = f
 			}
-			if inFolder(real, followed) || inFolder(followed, real) {
-				return nil, failure.New(failure.ConfinementOpensRunner, path).
+			if inFolder(t.real(), followed) || inFolder(followed, t.real()) {
+				return failure.New(failure.ConfinementOpensRunner, t.listed).
 					Because("it is, holds or lies in %s, which no confined command may reach", out)
 			}
 		}
-		all = append(all, real)
 	}
-	return all, nil
+	return nil
+}
+
+// trail is the way from a listed path to what it means: every place that was passed, links included, none of them behind
+// a link. The last one is what it means.
+type trail struct {
+	listed string
+	passed []string
+}
+
+func (t trail) real() string { return t.passed[len(t.passed)-1] }
+
+// leadsThrough reports whether the way passes what lies in one of folders. A folder itself can't be replaced by who
+// writes into it.
+func (t trail) leadsThrough(folders []trail) bool {
+	return slices.ContainsFunc(folders, func(folder trail) bool {
+		return slices.ContainsFunc(t.passed, func(place string) bool {
+			return place != folder.real() && inFolder(place, folder.real())
+		})
+	})
+}
+
+// mostLinks is how many links a way may have, as in the kernel.
+const mostLinks = 40
+
+// follow gives the ways of those paths that lead to something, each of which is there.
+func follow(paths []string) []trail {
+	var all []trail
+	for _, path := range paths {
+		if passed, ok := way(path); ok {
+			all = append(all, trail{path, passed})
+		}
+	}
+	return all
+}
+
+// way follows an absolute path step by step.
+func way(path string) (passed []string, ok bool) {
+	const root = string(filepath.Separator)
+	if !filepath.IsAbs(path) {
+		return nil, false
+	}
+	rest, at, links := strings.Split(path, root), root, 0
+	passed = []string{root}
+	for len(rest) > 0 {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			passed = append(passed, at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		info, err := os.Lstat(next)
+		if err != nil {
+			return nil, false
+		}
+		passed = append(passed, next)
+		if info.Mode()&os.ModeSymlink == 0 {
+			at = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if links++; err != nil || links > mostLinks {
+			return nil, false
+		}
+		if filepath.IsAbs(target) {
+			at = root
+		}
+		rest = append(strings.Split(target, root), rest...)
+	}
+	return append(passed, at), true
 }
 
 // inFolder: path is folder or lies below it.

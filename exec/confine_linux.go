@@ -128,13 +128,15 @@ func renounce() error {
 }
 
 // refusedCalls lead around the other rules or to what belongs to the whole user or machine: calls through a ring that no
-// filter sees, files by handle, the user's keys, and what only root can do, for a daemon that runs as root.
+// filter sees, files by handle, the user's keys, memory and queues that processes share by number, and what only root can do, for a daemon that
+// runs as root.
 func refusedCalls() []string {
 	return []string{
 		"io_uring_setup", "io_uring_enter", "io_uring_register",
 		"open_by_handle_at", "name_to_handle_at",
 		"add_key", "request_key", "keyctl",
 		"bpf", "perf_event_open", "userfaultfd",
+		"shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink",
 		"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load",
 		"mount", "umount2", "pivot_root", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig", "fspick", "mount_setattr",
 		"swapon", "swapoff", "reboot", "acct", "quotactl", "settimeofday", "clock_settime", "syslog",
@@ -154,12 +156,12 @@ func filterCalls(network bool) error {
 			group.Names = append(group.Names, name)
 		}
 	}
+	group.NamesWithCondtions = []seccomp.NameWithConditions{
+		noneBut("prlimit64", 0, 0), // its own limits: others' could cripple this daemon
+		noneBut("socketpair", 1, pairs()...),
+	}
 	if network {
-		var conditions seccomp.ArgumentConditions
-		for _, family := range []uint64{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK} {
-			conditions = append(conditions, seccomp.Condition{Argument: 0, Operation: seccomp.NotEqual, Value: family})
-		}
-		group.NamesWithCondtions = []seccomp.NameWithConditions{{Name: "socket", Conditions: conditions}}
+		group.NamesWithCondtions = append(group.NamesWithCondtions, noneBut("socket", 0, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK))
 	} else {
 		group.Names = append(group.Names, "socket")
 	}
@@ -175,6 +177,23 @@ func filterCalls(network bool) error {
 		bpf.RetConstant{Val: uint32(seccomp.ActionErrno) | uint32(unix.ENOSYS)},
 	}
 	return loadFilter(append(foreign, checks...))
+}
+
+// noneBut are the calls of a name with another argument than those that are given.
+func noneBut(name string, argument uint32, values ...uint64) seccomp.NameWithConditions {
+	var conditions seccomp.ArgumentConditions
+	for _, value := range values {
+		conditions = append(conditions, seccomp.Condition{Argument: argument, Operation: seccomp.NotEqual, Value: value})
+	}
+	return seccomp.NameWithConditions{Name: name, Conditions: conditions}
+}
+
+// pairs are the kinds of paired sockets that stay with each other; one for datagrams can be sent from to any other.
+func pairs() (kinds []uint64) {
+	for _, kind := range []uint64{unix.SOCK_STREAM, unix.SOCK_SEQPACKET} {
+		kinds = append(kinds, kind, kind|unix.SOCK_CLOEXEC, kind|unix.SOCK_NONBLOCK, kind|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+	}
+	return kinds
 }
 
 // loadFilter has the kernel ask the program about each system call of this thread and what it becomes.

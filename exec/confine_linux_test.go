@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,6 +25,8 @@ func TestConfinedCommandWorksInItsProject(t *testing.T) {
 		`cat $V/tool/help >/dev/null && echo a`:               false,
 		`sleep 60 & kill $! && echo a`:                        false,
 		`$ATTACK pair >/dev/null && echo a`:                   false,
+		`$ATTACK sequence-pair >/dev/null && echo a`:          false,
+		`ulimit -c 0; ulimit -S -n 100 && echo a`:             false,
 		`$ATTACK connect tcp $PORT >/dev/null && echo a`:      true,
 		`grep -q 'NoNewPrivs:.1' /proc/self/status && echo a`: true,
 	} {
@@ -47,6 +50,47 @@ func TestConfinedCommandHasAFolderForTemporaryFilesThatGoes(t *testing.T) {
 	}
 	if _, err := os.Stat(r.Output); !os.IsNotExist(err) {
 		t.Errorf("%s is still there: %v", r.Output, err)
+	}
+}
+
+// Needs bash and a kernel with Landlock. What a command made unreadable goes, too; for root nothing is unreadable.
+func TestTemporaryFilesGoWhateverTheirModes(t *testing.T) {
+	v := newVictim(t)
+	c := v.command(t, `mkdir -p $TMPDIR/a/b && touch $TMPDIR/a/b/c && chmod 0 $TMPDIR/a/b $TMPDIR/a && printf %s $TMPDIR`)
+	c.Bounds = v.bounds(t, false)
+	r := Run(context.Background(), c)
+	if _, err := os.Stat(r.Output); r.ExitCode != 0 || !os.IsNotExist(err) {
+		t.Errorf("%d, %s, %v: %v", r.ExitCode, r.Output, r.Failure, err)
+	}
+}
+
+// Needs bash and seccomp: the test goes on in a process for which the kernel has no Landlock.
+func TestAttackKernelThatCantConfine(t *testing.T) {
+	if os.Getenv(noLandlock) == "" {
+		binary, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := osexec.Command(binary, asWithoutLandlock, "-test.run=^TestAttackKernelThatCantConfine$", "-test.v")
+		again.Env = append(os.Environ(), noLandlock+"=1")
+		out, err := again.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS: TestAttackKernelThatCantConfine") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := command(t, `touch ran`)
+	c.Bounds = Bounds{Helper: []string{binary, asBetween}, Confine: &Confine{Write: []string{c.Dir}}}
+	failuretest.Produced(t, Run(context.Background(), c).Failure, failure.ConfinementUnavailable)
+	// Nor does the program between go on alone, should the daemon be told otherwise.
+	o := order{Confined: true, Write: []string{c.Dir}}
+	failuretest.Produced(t, o.confine(), failure.ConfinementUnavailable)
+	if _, err := os.Stat(filepath.Join(c.Dir, "ran")); err == nil {
+		t.Error("it ran")
 	}
 }
 
@@ -106,6 +150,9 @@ func limited(t testing.TB, text string, limits Limits) Command {
 func TestLimitsHold(t *testing.T) {
 	must(t, limited(t, `ulimit -n; ulimit -c; ulimit -f`, Limits{OpenFiles: 64}), 0, "64\n0\nunlimited\n")
 	must(t, limited(t, `ulimit -t; ulimit -f`, Limits{CPU: 1500 * time.Millisecond, FileSize: 4096}), 0, "2\n4\n")
+	lower := limited(t, `ulimit -t`, Limits{CPU: time.Minute})
+	lower.Helper = append([]string{"/bin/sh", "-c", `ulimit -S -t 5; exec "$0" "$@"`}, lower.Helper...)
+	must(t, lower, 0, "5\n") // what is lower already stays so
 	c := limited(t, `head -c 100000 /dev/zero >f; stat -c %s f`, Limits{FileSize: 4096})
 	if r := Run(context.Background(), c); !strings.HasSuffix(r.Output, "4096\n") {
 		t.Errorf("%q, %v", r.Output, r.Failure)

@@ -12,8 +12,12 @@ import (
 // noReaper is the variable under which these tests run in a process that is no reaper.
 const noReaper = "EXEC_TEST_NO_REAPER"
 
-// Under these words the test binary is the program between, and one that tries what no shell can.
-const asBetween, asAttacker = "confined", "attack"
+// Under these words the test binary is the program between, one that tries what no shell can, and one that gives Landlock
+// up and goes on as a test.
+const asBetween, asAttacker, asWithoutLandlock = "confined", "attack", "without-landlock"
+
+// noLandlock is the variable under which a test runs where the kernel has no Landlock.
+const noLandlock = "EXEC_TEST_NO_LANDLOCK"
 
 // doomed is the variable under which the test binary is a daemon that runs the command in it until it is killed.
 const doomed = "EXEC_TEST_DOOMED"
@@ -24,6 +28,9 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 1 && os.Args[1] == asAttacker {
 		os.Exit(attack(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == asWithoutLandlock {
+		os.Exit(withoutLandlock(os.Args[2:]))
 	}
 	if text := os.Getenv(doomed); text != "" {
 		doomedDaemon(text)
