@@ -19,7 +19,7 @@ func addForms(all map[string]bool, secret string) {
 		for _, form := range urlForms(part) {
 			all[form] = true
 		}
-		for _, form := range quotedForms(part) {
+		for _, form := range append(quotedForms(part), shellForms(part)...) {
 			all[form] = true
 		}
 	}
@@ -97,6 +97,23 @@ func quotedForms(secret string) []string {
 		forms[i] = form[1 : len(form)-1]
 	}
 	return append(forms, ascii(forms[0]), strings.ReplaceAll(forms[0], "/", `\/`))
+}
+
+// shellForms are those that a shell prints: between double quotes (export -p), single quotes (set -x), and bare (%q).
+func shellForms(secret string) []string {
+	escaped := func(special string) string {
+		var b strings.Builder
+		for i := range len(secret) {
+			if strings.IndexByte(special, secret[i]) >= 0 {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(secret[i])
+		}
+		return b.String()
+	}
+	return []string{
+		escaped("\"\\$`"), strings.ReplaceAll(secret, "'", `'\''`), escaped(" \t'\"\\|&;()<>!{}*[]?^$`,"),
+	}
 }
 
 // ascii escapes what is not ASCII in a JSON text, as encoders in other languages do.

@@ -1,7 +1,7 @@
 // Package redact takes secrets out of what leaves this process: results, kept outputs, logs and bundles.
 //
-// A Set looks for each of its secrets as it stands and in the forms that programs print it in: base64, URL-escaped,
-// JSON-escaped. It works on texts, on JSON values, and, by a Writer, on a stream in pieces, of which it holds back no
+// A Set looks for each of its secrets as it stands and in the forms that programs print it in: base64 on one line,
+// URL-escaped, JSON-escaped, quoted for a shell. It works on texts, on JSON values, and, by a Writer, on a stream in pieces, of which it holds back no
 // more than what may be the beginning of a form. The time is linear in the text, whatever the secrets are. What was
 // encrypted, reversed or otherwise worked on is not found: this keeps a secret from slipping out, and does not stop a
 // program that means to carry it out.
@@ -72,7 +72,7 @@ func (s *Set) JSON(raw json.RawMessage) json.RawMessage {
 	var value any
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	if dec.Decode(&value) != nil {
+	if !json.Valid(raw) || dec.Decode(&value) != nil {
 		return s.Bytes(raw)
 	}
 	value, changed := s.value(value)

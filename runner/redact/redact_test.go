@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net/url"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,6 +45,52 @@ func TestEveryFormIsTakenOut(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Needs bash, which quotes in ways of its own.
+func TestWhatAShellPrintsOfASecretIsTakenOut(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		if os.Getenv("RUNNER_TEST_REQUIRE") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	const secret = "pa$$w\"rd'x!y\\z`v&;"
+	for _, text := range []string{`export -p`, `set`, `set -x; : "$SECRET"`, `printf '%q\n' "$SECRET"`, `declare -p SECRET`, `echo "${SECRET@Q}"`} {
+		cmd := exec.Command(bash, "-c", text)
+		cmd.Env = []string{"SECRET=" + secret}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatal(err)
+		}
+		clean := New(secret).Text(string(out))
+		if strings.Contains(clean, "rd") && strings.Contains(clean, "x!y") || !strings.Contains(clean, Mark) {
+			t.Errorf("%s: %s", text, clean)
+		}
+	}
+}
+
+func TestManySecretsComeInOnePiece(t *testing.T) {
+	var pieces counter
+	w := New(token).Writer(&pieces)
+	if _, err := io.WriteString(w, strings.Repeat(token+"\n", 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil || pieces.n > 2 || pieces.text.String() != strings.Repeat(Mark+"\n", 1000) {
+		t.Errorf("%d pieces of %d bytes, %v", pieces.n, pieces.text.Len(), err)
+	}
+}
+
+// counter counts how often it is written to.
+type counter struct {
+	n    int
+	text strings.Builder
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n++
+	return c.text.Write(p)
 }
 
 func TestWhatIsNoSecretStays(t *testing.T) {
@@ -202,5 +251,17 @@ func TestNotDefendedSecretThatIsWorkedOn(t *testing.T) {
 		if s.Text(text) != text {
 			t.Errorf("%s is found", text)
 		}
+	}
+	long := strings.Repeat("a-long-secret", 8) // base64 wraps it after 76 characters
+	wrapped := base64.StdEncoding.EncodeToString([]byte(long))
+	wrapped = wrapped[:76] + "\n" + wrapped[76:]
+	if New(long).Text(wrapped) != wrapped {
+		t.Error("base64 over several lines is found")
+	}
+}
+
+func TestWhatFollowsJSONIsLookedAtToo(t *testing.T) {
+	if got := string(New(token).JSON([]byte(`{"a":1} ` + token))); got != `{"a":1} `+Mark {
+		t.Error(got)
 	}
 }

@@ -11,6 +11,7 @@ type Writer struct {
 	held   []byte // the stream's last bytes, as many as the state is deep
 	spans  []span // of what is held
 	within bool   // the last byte that was passed on has its mark already
+	clean  []byte // what is passed on in one piece, where marks stand in it
 	err    error
 }
 
@@ -50,42 +51,49 @@ func (w *Writer) Close() error {
 	return w.err
 }
 
-// pass passes on what is held and p up to end, counted from p's first byte.
+// pass passes on what is held and p up to end, counted from p's first byte: as it stands where there is nothing to take
+// out, else in one piece, so that many marks cost who is behind no more than one.
 func (w *Writer) pass(p []byte, end int) {
 	at := -len(w.held)
+	put := w.put
+	if len(w.spans) > 0 && w.spans[0].from < end {
+		w.clean = w.clean[:0]
+		put = func(piece []byte) { w.clean = append(w.clean, piece...) }
+		defer func() { w.put(w.clean) }()
+	}
 	for _, s := range w.spans {
 		if s.from >= end {
 			break
 		}
 		if s.from > at {
-			w.write(p, at, s.from)
+			w.stretch(put, p, at, s.from)
 		}
 		if !w.within {
-			w.put([]byte(Mark))
+			put([]byte(Mark))
 			w.within = true
 		}
 		at = min(s.to, end)
 	}
-	w.write(p, at, end)
+	w.stretch(put, p, at, end)
 }
 
-// write passes on a stretch as it stands, in at most two pieces: nothing is copied.
-func (w *Writer) write(p []byte, from, to int) {
+// stretch puts a stretch as it stands, in at most two pieces.
+func (w *Writer) stretch(put func([]byte), p []byte, from, to int) {
 	if from >= to {
 		return
 	}
 	w.within = false
 	if from < 0 {
-		w.put(w.held[len(w.held)+from : len(w.held)+min(to, 0)])
+		put(w.held[len(w.held)+from : len(w.held)+min(to, 0)])
 		from = 0
 	}
 	if from < to {
-		w.put(p[from:to])
+		put(p[from:to])
 	}
 }
 
 func (w *Writer) put(p []byte) {
-	if w.err == nil {
+	if w.err == nil && len(p) > 0 {
 		_, w.err = w.to.Write(p)
 	}
 }
