@@ -41,15 +41,15 @@ func (s *session) receiveContainer(l link, in incoming) {
 // is of an earlier daemon.
 func (s *session) acceptContainer(l *link, c action.Container, in incoming) *failure.Failure {
 	s.log.Info("received", "ref", c.Ref, "action", c.Event)
-	plan, fail := s.guardContainer(c)
+	p, fail := s.guardContainer(c)
 	if fail != nil {
 		return fail
 	}
-	w := way{plan: plan, text: describe(c.Event, cmp.Or(string(c.Spec), string(c.WorkspaceDirName))), cwd: plan.dir, patient: c.Deadline > 0, again: func() *failure.Failure {
-		_, fail := s.guardContainer(c)
-		return fail
-	}}
-	return s.admit(w, s.m.containers, in, func(ctx context.Context) {
+	w := way{
+		plan: p, text: describe(c.Event, cmp.Or(string(c.Spec), string(c.WorkspaceDirName))), cwd: p.dir, patient: c.Deadline > 0,
+		again: func() (plan, *failure.Failure) { return s.guardContainer(c) },
+	}
+	return s.admit(w, s.m.containers, in, func(ctx context.Context, _ plan) {
 		ctx, cancel := context.WithDeadline(ctx, in.deadline)
 		defer cancel()
 		result, err := s.container(ctx, l, c, in)
@@ -57,8 +57,9 @@ func (s *session) acceptContainer(l *link, c action.Container, in incoming) *fai
 			s.refuse(in, cutShort(ctx, err, c.Event+" "+c.Ref))
 			return
 		}
-		s.finish(in, result)
-		s.log.Info("finished", "ref", c.Ref, "action", c.Event, "container", result.Nome)
+		if s.finish(in, result) {
+			s.log.Info("finished", "ref", c.Ref, "action", c.Event, "container", result.Nome)
+		}
 	})
 }
 

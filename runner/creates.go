@@ -76,7 +76,8 @@ func (s *session) acceptCreate(l link, c action.WorkspaceCreate, in incoming) *f
 			})
 		}
 	}
-	return s.submit(s.m.creates, in, func(ctx context.Context) { s.create(ctx, create, in) })
+	w := way{again: func() (plan, *failure.Failure) { return plan{}, s.guardCreate(create, in) }}
+	return s.queue(w, s.m.creates, in, func(ctx context.Context, _ plan) { s.create(ctx, create, in) })
 }
 
 // guardCreate is the second lock on the making of a folder. One that can't be made is refused by who makes it.
@@ -123,9 +124,10 @@ func (s *session) create(ctx context.Context, c workspace.Create, in incoming) {
 		s.finish(in, action.WorkspaceNotCreated(in.ref, action.Motivo(workspace.ReasonOf(err)), fail))
 		return
 	}
-	s.finish(in, action.WorkspaceCreateResult{Ref: in.ref, Sucesso: true, Caminho: made.Path})
-	s.log.Info("finished", "ref", in.ref, "action", in.event, "folder", made.Path, "kept", made.Kept,
-		"duration", time.Since(in.received).Round(time.Millisecond))
+	if s.finish(in, action.WorkspaceCreateResult{Ref: in.ref, Sucesso: true, Caminho: made.Path}) {
+		s.log.Info("finished", "ref", in.ref, "action", in.event, "folder", made.Path, "kept", made.Kept,
+			"duration", time.Since(in.received).Round(time.Millisecond))
+	}
 }
 
 // confirmMade confirms the folder that a result tells of, on the connection that the result goes out on and directly

@@ -113,15 +113,12 @@ func (s *session) receiveExec(l link, in incoming) {
 // acceptExec checks a command and queues it.
 func (s *session) acceptExec(e action.Exec, in incoming) *failure.Failure {
 	s.log.Info("received", "ref", e.Ref, "command", s.secrets(in).Text(e.Command), "cwd", s.secrets(in).Text(e.Cwd))
-	plan, fail := s.guard(e)
+	p, fail := s.guard(e)
 	if fail != nil {
 		return fail
 	}
-	w := way{plan: plan, text: e.Command, cwd: plan.dir, patient: e.Deadline > 0, again: func() *failure.Failure {
-		_, fail := s.guard(e)
-		return fail
-	}}
-	return s.admit(w, s.m.commands, in, func(ctx context.Context) { s.execute(ctx, e, plan, in) })
+	w := way{plan: p, text: e.Command, cwd: p.dir, patient: e.Deadline > 0, again: func() (plan, *failure.Failure) { return s.guard(e) }}
+	return s.admit(w, s.m.commands, in, func(ctx context.Context, p plan) { s.execute(ctx, e, p, in) })
 }
 
 // receive stores an action that was not seen before and has it accepted; what can't be is refused by name. decoded is
@@ -194,16 +191,11 @@ func (s *session) refuse(in incoming, fail *failure.Failure) {
 	s.finish(in, in.refusal(in.ref, fail))
 }
 
-// submit hands an accepted action to a pool. run is called once it is certain that a later daemon would know of the
-// start; it stores the result.
-func (s *session) submit(p *pool, in incoming, run func(context.Context)) *failure.Failure {
-	return s.queue(p, in, nil, run)
-}
-
-// queue is submit for an action that is judged anew before it starts, should it have to wait: what decides may have
-// changed meanwhile.
-func (s *session) queue(p *pool, in incoming, again func() *failure.Failure, run func(context.Context)) *failure.Failure {
-	j := s.jobOf(p, in, again, run)
+// queue hands an accepted action to a pool. run is called once it is certain that a later daemon would know of the start;
+// it stores the result. An action that has to wait is judged anew before it starts, and runs as it was judged then: what
+// decides may have changed meanwhile.
+func (s *session) queue(w way, p *pool, in incoming, run func(context.Context, plan)) *failure.Failure {
+	j := s.jobOf(w, p, in, run)
 	added, fail := s.adds(j, in)
 	if added {
 		p.submit(j)
@@ -212,12 +204,18 @@ func (s *session) queue(p *pool, in incoming, again func() *failure.Failure, run
 }
 
 // jobOf is the job of an accepted action.
-func (s *session) jobOf(p *pool, in incoming, again func() *failure.Failure, run func(context.Context)) *job {
+func (s *session) jobOf(w way, p *pool, in incoming, run func(context.Context, plan)) *job {
 	j := p.job(s.work, s.project.ID, jobKey{in.event, in.ref}, in.deadline)
 	j.run = func(ctx context.Context) {
 		defer s.done(j)
-		if j.waited && again != nil {
-			if fail := again(); fail != nil {
+		now := w.plan
+		if j.waited || j.held != nil {
+			var fail *failure.Failure
+			if now, fail = w.again(); fail == nil && now.ask != "" && w.plan.ask == "" {
+				fail = failure.New(failure.HeldForConfirmation, "action "+in.ref).
+					Because("%s That is so since `policy.json` was changed while it waited for its turn, and nobody was asked", now.ask).Then("propose it again")
+			}
+			if fail != nil {
 				s.refuse(in, fail)
 				return
 			}
@@ -228,7 +226,7 @@ func (s *session) jobOf(p *pool, in incoming, again func() *failure.Failure, run
 		}
 		s.m.counts.started.Add(1)
 		s.begin(j)
-		run(ctx)
+		run(ctx, now)
 	}
 	j.refuse = func(fail *failure.Failure) {
 		defer s.done(j)

@@ -34,9 +34,10 @@ func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incomin
 	default:
 		result = s.inContainer(ctx, engine, container, e, p, in)
 	}
-	s.finish(in, result)
-	s.log.Info("finished", "ref", e.Ref, "exit_code", result.ExitCode, "timed_out", result.TimedOut,
-		"duration", time.Since(in.received).Round(time.Millisecond), "container", container.Name)
+	if s.finish(in, result) {
+		s.log.Info("finished", "ref", e.Ref, "exit_code", result.ExitCode, "timed_out", result.TimedOut,
+			"duration", time.Since(in.received).Round(time.Millisecond), "container", container.Name)
+	}
 }
 
 // refusedCredential counts the variables and names none of them.
@@ -48,13 +49,14 @@ func refusedCredential(e action.Exec, container string) *failure.Failure {
 func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming) action.ExecResult {
 	c := s.m.o.Commands
 	shown := s.streamOutput(e.Ref)
+	spool, spooled := s.m.spool(s.project.ID, e.Ref)
 	r := exec.Run(ctx, exec.Command{
 		Text: e.Command, Shell: c.Shell, PlainPOSIX: plainPOSIX,
 		Dir: p.dir, Enter: s.enter, Env: p.env, Bounds: s.bounds(p.confine),
 		Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 		// Room is kept for the words that a result without an exit code needs.
 		ResultLimit: c.ResultLimit - action.NoticeRoom,
-		SpoolDir:    c.SpoolDir, SpoolName: spoolName(s.project.ID, e.Ref), SpoolLimit: c.SpoolLimit,
+		SpoolDir:    c.SpoolDir, SpoolName: spool, SpoolLimit: c.SpoolLimit,
 		Umask:   c.Umask,
 		Mark:    markOf(s.key(in)),
 		Filter:  s.secrets(in).Writer,
@@ -64,6 +66,7 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 		},
 	})
 	shown.close()
+	spooled()
 	if r.Spool != "" {
 		s.m.trimSpool()
 	}

@@ -29,7 +29,7 @@ type held struct {
 	// the person decides about the next action of the same content.
 	job *job
 	// again judges the action anew before it runs: the files that decide may have changed meanwhile.
-	again func() *failure.Failure
+	again func() (plan, *failure.Failure)
 }
 
 // confirmations are the held actions of all projects. Each has a timer, and no goroutine.
@@ -147,7 +147,7 @@ func (m *Machine) Confirm(id string, allow bool) error {
 		if !m.held.take(h) {
 			return missing
 		}
-		if fail := h.again(); fail != nil {
+		if _, fail := h.again(); fail != nil {
 			h.job.cancel()
 			h.job.refuse(fail)
 			return fail

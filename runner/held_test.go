@@ -230,25 +230,3 @@ func TestHeldTypedActionsAndContainersAreShownInFull(t *testing.T) {
 
 // TestAttackRulesSwappedWhileACommandWaits denies a command in the project's file after it was accepted and before it
 // has a place.
-func TestAttackRulesSwappedWhileACommandWaits(t *testing.T) {
-	e := newEngine(t, action.Known()...)
-	d := startDaemon(t, e, func(o *Options) { o.Commands.Parallel = 1 })
-	e.joined(t)
-	e.exec(t, "first", "touch started; while [ ! -e go ]; do sleep 0.01; done", person)
-	waitFile(t, filepath.Join(d.root, "started"))
-	e.exec(t, "second", "touch ran", person)
-	await(t, d.m, "the second waits", func(s control.Status) bool { return project(s).Queued == 1 })
-	if err := os.WriteFile(filepath.Join(d.root, "permissions.json"), []byte(`{"deny":["Terminal(touch)"]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(d.root, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if r := e.result(t); r.Ref != "first" {
-		t.Errorf("%+v", r)
-	}
-	failuretest.Produced(t, e.result(t).Failure, failure.PolicyDenied)
-	if _, err := os.Stat(filepath.Join(d.root, "ran")); err == nil {
-		t.Error("it ran")
-	}
-}

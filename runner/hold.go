@@ -16,14 +16,14 @@ type way struct {
 	text, cwd string
 	// patient servers sent a deadline of their own, and wait that long.
 	patient bool
-	// again judges it anew.
-	again func() *failure.Failure
+	// again judges it anew, where it had to wait.
+	again func() (plan, *failure.Failure)
 }
 
 // admit queues an accepted action, or holds it for the person at this machine.
-func (s *session) admit(w way, p *pool, in incoming, run func(context.Context)) *failure.Failure {
+func (s *session) admit(w way, p *pool, in incoming, run func(context.Context, plan)) *failure.Failure {
 	if w.plan.ask == "" {
-		return s.queue(p, in, w.again, run)
+		return s.queue(w, p, in, run)
 	}
 	if in.resumed {
 		return failure.New(failure.ExpiredBeforeStart, "action "+in.ref).
@@ -40,7 +40,7 @@ func (s *session) admit(w way, p *pool, in incoming, run func(context.Context)) 
 	if in.deadline.Before(h.until) {
 		h.until = in.deadline
 	}
-	h.job = s.jobOf(p, in, w.again, run)
+	h.job = s.jobOf(w, p, in, run)
 	h.job.held = func(fail *failure.Failure) bool { return s.m.held.end(h, fail) }
 	if added, fail := s.adds(h.job, in); !added {
 		return fail
@@ -60,7 +60,7 @@ func (s *session) admit(w way, p *pool, in incoming, run func(context.Context)) 
 
 // answerHeld is for a server that does not wait: it has its answer at once, and what the person says counts for the
 // same action when it comes again.
-func (s *session) answerHeld(h *held, w way, p *pool, in incoming, run func(context.Context)) *failure.Failure {
+func (s *session) answerHeld(h *held, w way, p *pool, in incoming, run func(context.Context, plan)) *failure.Failure {
 	content, err := contentOf(in.event, in.payload)
 	if err != nil {
 		return failure.From(err, "action "+in.ref)
@@ -68,7 +68,7 @@ func (s *session) answerHeld(h *held, w way, p *pool, in incoming, run func(cont
 	switch answer, known := s.m.held.pass(s, content); {
 	case answer == control.HeldAllowed:
 		s.log.Info("passes once: the person at this machine allowed it", "ref", in.ref)
-		return s.queue(p, in, w.again, run)
+		return s.queue(w, p, in, run)
 	case answer == control.HeldRefused:
 		return failure.New(failure.ConfirmationRefused, "action "+in.ref)
 	case !known:

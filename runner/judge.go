@@ -82,10 +82,13 @@ func (s *session) judgeCommand(lock machinepolicy.Lock, dir string, a proposed, 
 	if what != "" {
 		return "", failure.New(failure.SteersTheJudge, "action "+a.ref).Because("%s, which decides about it", what)
 	}
+	met := read.Ceilings()
 	if a.decision == nil && !read.Parses() {
-		return "", nil // an engine's own git work has such text (protocol.md section 12, last paragraph)
+		// An engine's own git work has such text, so that alone holds nothing (protocol.md section 12, last paragraph).
+		// The shell runs the whole lines in front of the break, and what those meet counts.
+		met = slices.DeleteFunc(met, func(d policy.Decision) bool { return d.Rule == policy.CeilingUnresolved })
 	}
-	return atCeilings(lock, a, read.Ceilings())
+	return atCeilings(lock, a, met)
 }
 
 func (s *session) judgeTyped(lock machinepolicy.Lock, a proposed, file policy.Permissions) (string, *failure.Failure) {

@@ -38,10 +38,13 @@ func (s *session) acceptMirror(l link, m action.MirrorSync, in incoming) *failur
 	case s.m.o.Git == nil:
 		return failure.New(failure.GitMissing, "git")
 	}
-	if fail := s.guardFolder(machinepolicy.TypeMirror, m.Ref, m.Destino); fail != nil {
+	w := way{again: func() (plan, *failure.Failure) {
+		return plan{}, s.guardFolder(machinepolicy.TypeMirror, m.Ref, m.Destino)
+	}}
+	if _, fail := w.again(); fail != nil {
 		return fail
 	}
-	return s.submit(s.m.mirrors, in, func(ctx context.Context) { s.sync(ctx, m, in) })
+	return s.queue(w, s.m.mirrors, in, func(ctx context.Context, _ plan) { s.sync(ctx, m, in) })
 }
 
 // clean is a destination without the slash at its end, which counts for nothing. What else is odd about it is refused
@@ -77,9 +80,10 @@ func (s *session) sync(ctx context.Context, m action.MirrorSync, in incoming) {
 		}
 		s.log.Warn("the mirror is not up to date", "ref", m.Ref, "failure", withoutSecrets(s.secrets(in), fail))
 	}
-	s.finish(in, result)
-	s.log.Info("finished", "ref", m.Ref, "action", in.event, "copied", done.Copied, "skipped", done.Skipped, "refused", done.Refused,
-		"duration", time.Since(in.received).Round(time.Millisecond))
+	if s.finish(in, result) {
+		s.log.Info("finished", "ref", m.Ref, "action", in.event, "copied", done.Copied, "skipped", done.Skipped, "refused", done.Refused,
+			"duration", time.Since(in.received).Round(time.Millisecond))
+	}
 }
 
 // roots are those of every project of this machine.

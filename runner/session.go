@@ -179,8 +179,8 @@ func (s *session) noteIdleLocked() {
 	}
 }
 
-// finish stores the answer to an action and has it delivered.
-func (s *session) finish(in incoming, answer any) {
+// finish stores the answer to an action and has it delivered. It reports whether it is stored.
+func (s *session) finish(in incoming, answer any) bool {
 	raw, err := marshal(answer)
 	if err == nil {
 		if needsCleaning(answer) {
@@ -191,11 +191,12 @@ func (s *session) finish(in incoming, answer any) {
 	if err != nil {
 		s.log.Error("a result could not be stored", "ref", in.ref, "failure", failure.From(err, "action "+in.ref))
 		s.tally(func(e *Ended) { e.Unstored++ })
-		return
+		return false
 	}
 	s.tally(func(e *Ended) { e.count(raw) })
 	s.m.counts.finished.Add(1)
 	poke(s.wake)
+	return true
 }
 
 func poke(c chan struct{}) {

@@ -23,8 +23,22 @@ func spoolName(project, ref string) string {
 	return hex.EncodeToString(sum[:16]) + spoolSuffix
 }
 
+// spool gives the name of the file for a command's full output, which stays until done is called: a file that was removed
+// while it grows would take its room all the same.
+func (m *Machine) spool(project, ref string) (name string, done func()) {
+	name = spoolName(project, ref)
+	m.trimming.Lock()
+	defer m.trimming.Unlock()
+	m.spooling[name] = true
+	return name, func() {
+		m.trimming.Lock()
+		defer m.trimming.Unlock()
+		delete(m.spooling, name)
+	}
+}
+
 // trimSpool removes the oldest full outputs until the rest keeps to output.spool_total. What can't be removed stays until
-// the next time, as does the file of a command that still runs where the system keeps open files.
+// the next time, as does the file of a command that still runs.
 func (m *Machine) trimSpool() {
 	c := m.o.Commands
 	if c.SpoolDir == "" || c.SpoolLimit <= 0 {
@@ -32,7 +46,7 @@ func (m *Machine) trimSpool() {
 	}
 	m.trimming.Lock()
 	defer m.trimming.Unlock()
-	removed, err := trimSpool(c.SpoolDir, c.SpoolTotal)
+	removed, err := trimSpool(c.SpoolDir, c.SpoolTotal, m.spooling)
 	if err != nil {
 		m.o.Log.Warn("old full outputs could not be removed", "failure", failure.New(failure.SpoolFailed, c.SpoolDir).Wrap(err))
 	}
@@ -48,8 +62,8 @@ type spooled struct {
 	last time.Time // it was written
 }
 
-// trimSpool removes full outputs below dir, oldest first, until at most total bytes are left.
-func trimSpool(dir string, total int64) (removed int, err error) {
+// trimSpool removes full outputs below dir, oldest first, until at most total bytes are left; none of those in use.
+func trimSpool(dir string, total int64, inUse map[string]bool) (removed int, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -66,6 +80,9 @@ func trimSpool(dir string, total int64) (removed int, err error) {
 	for _, o := range outputs {
 		if sum <= total {
 			break
+		}
+		if inUse[o.name] {
+			continue
 		}
 		if err := root.Remove(o.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)

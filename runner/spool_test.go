@@ -47,16 +47,18 @@ func TestOldestFullOutputsGoFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		total int64
 		want  []string
+		inUse map[string]bool
 	}{
-		"all fits":    {300, []string{"a.out", "b.out", "c.out", "note.txt"}},
-		"one byte":    {299, []string{"a.out", "b.out", "note.txt"}},
-		"two go":      {100, []string{"b.out", "note.txt"}},
-		"all go":      {0, []string{"note.txt"}},
-		"almost none": {99, []string{"note.txt"}},
+		"all fits":    {300, []string{"a.out", "b.out", "c.out", "note.txt"}, nil},
+		"one byte":    {299, []string{"a.out", "b.out", "note.txt"}, nil},
+		"two go":      {100, []string{"b.out", "note.txt"}, nil},
+		"all go":      {0, []string{"note.txt"}, nil},
+		"one grows":   {0, []string{"c.out", "note.txt"}, map[string]bool{"c.out": true}},
+		"almost none": {99, []string{"note.txt"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := spoolOf(t, "note.txt", "c.out", "a.out", "b.out") // the oldest is none of ours
-			if _, err := trimSpool(dir, c.total); err != nil {
+			if _, err := trimSpool(dir, c.total, c.inUse); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, namesIn(t, dir)); diff != "" {
@@ -64,7 +66,7 @@ func TestOldestFullOutputsGoFirst(t *testing.T) {
 			}
 		})
 	}
-	if n, err := trimSpool(filepath.Join(t.TempDir(), "missing"), 0); n != 0 || err != nil {
+	if n, err := trimSpool(filepath.Join(t.TempDir(), "missing"), 0, nil); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }

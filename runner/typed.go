@@ -35,24 +35,25 @@ func (s *session) typedDeadline(t action.Typed) time.Duration {
 // acceptTyped checks a typed action and queues it.
 func (s *session) acceptTyped(t action.Typed, in incoming) *failure.Failure {
 	s.log.Info("received", "ref", t.Ref, "action", t.Type, "cwd", s.secrets(in).Text(t.Cwd()))
-	plan, fail := s.guardTyped(t)
+	p, fail := s.guardTyped(t)
 	if fail != nil {
 		return fail
 	}
-	w := way{plan: plan, text: describe(t.Type, string(in.payload)), cwd: plan.dir, patient: t.Deadline > 0, again: func() *failure.Failure {
-		_, fail := s.guardTyped(t)
-		return fail
-	}}
-	return s.admit(w, s.m.commands, in, func(ctx context.Context) {
+	w := way{
+		plan: p, text: describe(t.Type, string(in.payload)), cwd: p.dir, patient: t.Deadline > 0,
+		again: func() (plan, *failure.Failure) { return s.guardTyped(t) },
+	}
+	return s.admit(w, s.m.commands, in, func(ctx context.Context, p plan) {
 		ctx, cancel := context.WithDeadline(ctx, in.deadline)
 		defer cancel()
-		result, err := s.typed(ctx, t, plan)
+		result, err := s.typed(ctx, t, p)
 		if err != nil {
 			s.refuse(in, cutShort(ctx, err, "action "+t.Ref))
 			return
 		}
-		s.finish(in, action.ActionResult{Ref: t.Ref, OK: true, Result: result})
-		s.log.Info("finished", "ref", t.Ref, "action", t.Type, "duration", time.Since(in.received).Round(time.Millisecond))
+		if s.finish(in, action.ActionResult{Ref: t.Ref, OK: true, Result: result}) {
+			s.log.Info("finished", "ref", t.Ref, "action", t.Type, "duration", time.Since(in.received).Round(time.Millisecond))
+		}
 	})
 }
 

@@ -19,7 +19,8 @@ const issueNoParse = "it does not parse as Bash"
 // analysis is what was read out of one command.
 type analysis struct {
 	items  []item
-	issues []string // why the command is unresolved; empty where it is not
+	issues []string       // why the command is unresolved; empty where it is not
+	parser *syntax.Parser // of the last text; nil while it is in use
 
 	unroll      map[string]bool // names whose loops may be unrolled
 	loops       map[string]int  // loops a name
@@ -175,16 +176,22 @@ func (a *analysis) parse(text string) (read string, stmts []*syntax.Stmt, whole 
 // statements runs the library's parser. It is not stopped at an error, since it calls back once more behind one; should
 // it panic all the same, the text counts as one that does not parse. whole is false where it does not.
 func (a *analysis) statements(text string) (stmts []*syntax.Stmt, whole bool) {
-	failed := false
+	failed, parser := false, a.parser
+	if parser == nil {
+		parser = newParser()
+	}
+	a.parser = nil // one that panics is not used again
 	defer func() {
 		if recover() != nil {
 			failed = true
+		} else {
+			a.parser = parser
 		}
 		if whole = !failed; failed {
 			a.issue(issueNoParse)
 		}
 	}()
-	for s, err := range newParser().StmtsSeq(strings.NewReader(text)) {
+	for s, err := range parser.StmtsSeq(strings.NewReader(text)) {
 		if failed = failed || err != nil; failed {
 			continue
 		}

@@ -55,6 +55,9 @@ func (p Protected) SteersPath(file string) bool {
 	return false
 }
 
+// maxAliases is how many variables are followed that a text gives this program's name.
+const maxAliases = 16
+
 // calls finds a segment that runs one of the programs with one of the commands.
 func (c *command) calls(p Protected) string {
 	programs := append([]string(nil), p.Programs...)
@@ -75,12 +78,15 @@ func (c *command) calls(p Protected) string {
 	}
 	each(func(s *segment, _, _ bool) bool { // a name that was given the program's name is one, too
 		for i := range s.assigns {
-			if v := s.assigns[i].value.lastPart(); isOneOf(v.text, p.Programs) {
+			if v := s.assigns[i].value.lastPart(); isOneOf(v.text, p.Programs) && !isOneOf("$"+s.assigns[i].name, programs) {
 				programs = append(programs, "$"+s.assigns[i].name)
 			}
 		}
-		return false
+		return len(programs) > len(p.Programs)+maxAliases
 	})
+	if len(programs) > len(p.Programs)+maxAliases {
+		return "more variables with this program's name than can be followed"
+	}
 	call := ""
 	each(func(s *segment, all, named bool) bool {
 		for _, program := range programs {

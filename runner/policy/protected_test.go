@@ -1,6 +1,10 @@
 package policy
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 func ours() Protected {
 	return Protected{
@@ -127,8 +131,23 @@ func TestFurtherRulesDenyAsTheFileDoes(t *testing.T) {
 }
 
 // TestHugeInputsAreSearchedInTime would not end if the words of a text were looked at once for each way to read them.
+func TestManyNamesForThisProgramAreMoreThanCanBeFollowed(t *testing.T) {
+	many := ""
+	for i := range maxAliases + 1 {
+		many += fmt.Sprintf("A%d=runner; ", i)
+	}
+	for command, steers := range map[string]bool{many: true, strings.Repeat("R=runner; ", 100): false, strings.Repeat("R=runner; ", 100) + "$R confirm": true} {
+		r := NewRecheck(Action{Type: typeTerminal, Command: command, Cwd: shop}, Permissions{}, Context{ScopeRoot: shop})
+		if got := r.Steers(ours()); (got != "") != steers {
+			t.Errorf("%.40s…: %q", command, got)
+		}
+	}
+}
+
 func TestHugeInputsAreSearchedInTime(t *testing.T) {
-	for name, command := range hugeInputs() {
+	inputs := hugeInputs()
+	inputs["names for this program"] = megabyte("", "R=runner;$R x;", "")
+	for name, command := range inputs {
 		t.Run(name, func(t *testing.T) {
 			command = command[:min(len(command), 1<<17)]
 			r := NewRecheck(Action{Type: typeTerminal, Command: command, Cwd: shop}, Permissions{}, Context{ScopeRoot: shop})
