@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -134,6 +135,22 @@ func TestBoundsThatCantBePutOnStartNothing(t *testing.T) {
 func TestNotDefendedConfinedCommandChangesModes(t *testing.T) {
 	v := newVictim(t)
 	c := v.command(t, `test -e $V/.ssh/id && chmod 644 $V/.ssh/id && echo a`)
+	c.Bounds = v.bounds(t, false)
+	must(t, c, 0, "a\n")
+}
+
+// Needs bash, renice and a kernel with Landlock, which does not govern this either.
+func TestNotDefendedConfinedCommandSlowsOthersDown(t *testing.T) {
+	v := newVictim(t)
+	other := osexec.Command("sleep", "60")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = other.Process.Kill()
+		_ = other.Wait()
+	}()
+	c := v.command(t, fmt.Sprintf(`renice -n 5 -p %d >/dev/null && echo a`, other.Process.Pid))
 	c.Bounds = v.bounds(t, false)
 	must(t, c, 0, "a\n")
 }

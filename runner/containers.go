@@ -46,7 +46,7 @@ func (s *session) acceptContainer(l *link, c action.Container, in incoming) *fai
 		return fail
 	}
 	w := way{
-		plan: p, text: describe(c.Event, cmp.Or(string(c.Spec), string(c.WorkspaceDirName))), cwd: p.dir, patient: c.Deadline > 0,
+		plan: p, text: c.Event + " " + cmp.Or(string(c.Spec), string(c.WorkspaceDirName)), cwd: p.dir, patient: c.Deadline > 0,
 		again: func() (plan, *failure.Failure) { return s.guardContainer(c) },
 	}
 	return s.admit(w, s.m.containers, in, func(ctx context.Context, _ plan) {

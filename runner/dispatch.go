@@ -117,7 +117,7 @@ func (s *session) acceptExec(e action.Exec, in incoming) *failure.Failure {
 	if fail != nil {
 		return fail
 	}
-	w := way{plan: p, text: e.Command, cwd: p.dir, patient: e.Deadline > 0, again: func() (plan, *failure.Failure) { return s.guard(e) }}
+	w := way{plan: p, text: describeCommand(e), cwd: p.dir, patient: e.Deadline > 0, again: func() (plan, *failure.Failure) { return s.guard(e) }}
 	return s.admit(w, s.m.commands, in, func(ctx context.Context, p plan) { s.execute(ctx, e, p, in) })
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -188,6 +189,18 @@ func (c *confirmations) pass(s *session, content [sha256.Size]byte) (answer cont
 	return "", false
 }
 
+// environmentOf is an action's environment without the git credential, which is another one each time. A digest leaves
+// the whole of it out, but what a person allows depends on it.
+func environmentOf(raw json.RawMessage) json.RawMessage {
+	var env map[string]string
+	if json.Unmarshal(raw, &env) != nil {
+		return raw
+	}
+	maps.DeleteFunc(env, func(name, _ string) bool { return strings.HasPrefix(name, "BRABO_GIT_") })
+	text, _ := json.Marshal(env) // texts always can be
+	return text
+}
+
 // contentOf is what an action has in common with the same one sent again under another ref.
 func contentOf(event string, payload json.RawMessage) ([sha256.Size]byte, error) {
 	var members map[string]json.RawMessage
@@ -195,6 +208,7 @@ func contentOf(event string, payload json.RawMessage) ([sha256.Size]byte, error)
 		return [sha256.Size]byte{}, err
 	}
 	members["ref"], _ = json.Marshal(event)
+	members["environment"] = environmentOf(members["env"])
 	raw, err := json.Marshal(members)
 	if err != nil {
 		return [sha256.Size]byte{}, err

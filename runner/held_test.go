@@ -1,11 +1,13 @@
 package runner
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -228,5 +230,31 @@ func TestHeldTypedActionsAndContainersAreShownInFull(t *testing.T) {
 	failuretest.Produced(t, e.answer(t, "container_remove_result"), failure.EngineNotInstalled) // it went on
 }
 
-// TestAttackRulesSwappedWhileACommandWaits denies a command in the project's file after it was accepted and before it
-// has a place.
+// TestAttackHeldActionThatHidesWhatItDoes: a person decides about what was understood, whatever stood around it.
+func TestAttackHeldActionThatHidesWhatItDoes(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	d := startDaemon(t, e, func(o *Options) { o.Git = testGit(t) })
+	e.joined(t)
+	e.send(t, "action", `{"zz":"`+strings.Repeat("x", 3000)+`","ref":"a","type":"git_push","params":{"branch":"main"}`+rule+`}`)
+	if h := d.held(t, 1)[0]; !strings.Contains(h.Text, `"Branch":"main"`) || strings.Contains(h.Text, "xxx") {
+		t.Errorf("%+v", h)
+	}
+	e.exec(t, "b", unseen, `,"env":{"DEPLOY":"./destroy"}`+rule)
+	if h := d.held(t, 2); !slices.ContainsFunc(h, func(h control.Held) bool { return h.Ref == "b" && strings.Contains(h.Text, "DEPLOY") }) {
+		t.Errorf("%+v", h)
+	}
+	content := func(env string) [sha256.Size]byte {
+		t.Helper()
+		sum, err := contentOf("exec", json.RawMessage(`{"ref":"x","command":"$DEPLOY","env":`+env+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	if content(`{"DEPLOY":"echo"}`) == content(`{"DEPLOY":"./destroy"}`) {
+		t.Error("one word passes for both")
+	}
+	if content(`{"BRABO_GIT_TOKEN":"one"}`) != content(`{"BRABO_GIT_TOKEN":"two"}`) {
+		t.Error("a credential is another one each time")
+	}
+}

@@ -100,16 +100,3 @@ func (s *session) endHeld() {
 			Because("the daemon was stopped while it waited for a confirmation at this machine"))
 	}
 }
-
-// describe is what a person is shown of an action that has no command.
-func describe(what, params string) string {
-	const most = 2000
-	text := what
-	if len(params) > 0 {
-		text += " " + params
-	}
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return text
-}

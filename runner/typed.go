@@ -40,7 +40,7 @@ func (s *session) acceptTyped(t action.Typed, in incoming) *failure.Failure {
 		return fail
 	}
 	w := way{
-		plan: p, text: describe(t.Type, string(in.payload)), cwd: p.dir, patient: t.Deadline > 0,
+		plan: p, text: describeTyped(t), cwd: p.dir, patient: t.Deadline > 0,
 		again: func() (plan, *failure.Failure) { return s.guardTyped(t) },
 	}
 	return s.admit(w, s.m.commands, in, func(ctx context.Context, p plan) {

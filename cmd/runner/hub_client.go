@@ -73,7 +73,7 @@ func (f *hubFlags) client() (*client.Client, error) {
 		return nil, usageError(failure.New(failure.Usage, "--hub "+address).Because("a hub is named and no token for it").
 			Then("name a file with one by --token-file"))
 	case token != "":
-		return client.New(local.URL(), token), nil
+		return local.WithToken(token), nil
 	}
 	return local, nil
 }

@@ -83,7 +83,7 @@ func login(cmd *cobra.Command, o loginOptions) error {
 	if failure.Is(unpaired, failure.PairingNewer) {
 		return unpaired
 	}
-	server, err := loginServer(o.server, values.APIURL, before.Server)
+	server, err := loginServer(cmd.Context(), o.server, values.APIURL, before.Server)
 	if err != nil {
 		return usageError(err)
 	}
@@ -123,7 +123,7 @@ func login(cmd *cobra.Command, o loginOptions) error {
 
 // loginServer is the server to log in to: the one that is named, else that of the settings, of the pairing before, or
 // of the hub on this machine.
-func loginServer(named, set, before string) (string, error) {
+func loginServer(ctx context.Context, named, set, before string) (string, error) {
 	server := named
 	for _, other := range []string{set, before} {
 		if server == "" {
@@ -135,11 +135,16 @@ func loginServer(named, set, before string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if local, err := client.Local(folder); err == nil {
+		local, err := client.Local(folder)
+		if err == nil {
+			// What listens there is to be this machine's hub, not who took its port.
+			if err := local.Prove(ctx); err != nil {
+				return "", err
+			}
 			server = local.URL()
 		}
 	}
-	f := failure.New(failure.Usage, "SERVER").Then("name the hub: `runner login http://HOST:4680`")
+	f := failure.New(failure.Usage, "SERVER").Then("name the hub: `runner login https://HOST:4680`")
 	if server == "" {
 		return "", f.Because("no server is named, and no hub runs on this machine")
 	}

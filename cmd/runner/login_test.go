@@ -164,7 +164,7 @@ func TestSecondLoginReplacesTheKeyAndRevokesTheFirst(t *testing.T) {
 	}
 	_, other, _, _ := startHub(t, t.TempDir())
 	failuretest.Produced(t, failing(t, newLoginCommand(), other, "--no-browser"), failure.LoginElsewhere)
-	_, err = loginServer("ftp://hub.example", "", "")
+	_, err = loginServer(t.Context(), "ftp://hub.example", "", "")
 	failuretest.Produced(t, err, failure.Usage)
 }
 

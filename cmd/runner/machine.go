@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"brabo.dev/runner/channel"
@@ -17,6 +18,7 @@ import (
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner"
 	"brabo.dev/runner/runner/control"
+	"brabo.dev/runner/runner/hub/client"
 	"brabo.dev/runner/runner/journal"
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/redact"
@@ -62,6 +64,9 @@ func (h host) options() (runner.Options, error) {
 	o := runner.Options{
 		Server: h.client.BaseURL,
 		Address: func(ctx context.Context, projectID string) (runner.Address, error) {
+			if err := h.proveHub(ctx); err != nil {
+				return "", err
+			}
 			ticket, err := h.client.Ticket(ctx, projectID)
 			if err != nil {
 				return "", err
@@ -107,6 +112,16 @@ func (h host) options() (runner.Options, error) {
 		o.Commands.Umask = &umask
 	}
 	return o, nil
+}
+
+// proveHub has the hub on this machine, where that is the server, show that it is the hub before each connection: what
+// took its port after a crash would have this daemon execute for it.
+func (h host) proveHub(ctx context.Context) error {
+	hub, err := client.Local(filepath.Join(h.sources.Folders().Data, "hub"))
+	if err != nil || hub.URL() != strings.TrimRight(h.client.BaseURL, "/") {
+		return nil // it is another server
+	}
+	return hub.Prove(ctx)
 }
 
 // git is how git runs for typed actions, clones and mirrors; its environment is made for each.

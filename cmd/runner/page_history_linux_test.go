@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,4 +46,21 @@ func TestPageStaysUsableWithALongHistory(t *testing.T) {
 	s.press("target-9998")
 	s.until(`document.querySelectorAll('#history-rows .row').length === 1 && document.querySelector('#history-rows .row').dataset.id === 'old-9998'`)
 	s.clean(s.host.url)
+}
+
+// It needs chromium. A cookie knows no ports; SECURITY.md says so.
+func TestNotDefendedCookieGoesToEveryPortOfTheHost(t *testing.T) {
+	s := onPage(t)
+	sent := make(chan string, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case sent <- r.Header.Get("Cookie"):
+		default:
+		}
+	}))
+	defer other.Close()
+	s.open(other.URL)
+	if got := <-sent; !strings.Contains(got, "runner_session=") {
+		t.Errorf("%q", got)
+	}
 }

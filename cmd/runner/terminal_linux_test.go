@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -179,6 +180,7 @@ func TestTerminalThroughHubAndDaemon(t *testing.T) {
 	if code := killed.ends(t); code != 128+9 {
 		t.Errorf("exit %d:\n%s", code, killed.text())
 	}
+	awaitEnd(t, filepath.Join(root, "child"))
 	for name, sig := range map[string]os.Signal{"stopped": syscall.SIGTERM, "hung up": syscall.SIGHUP} {
 		stopped := openWindow(t, home, url)
 		stopped.types(t, "echo $((6*7)):\r")
@@ -206,8 +208,23 @@ func TestTerminalThroughHubAndDaemon(t *testing.T) {
 	if err := h.Close(ctx); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(filepath.Join(root, "child")); err != nil {
-		t.Error(err)
+}
+
+// awaitEnd waits until the process whose id stands in a file is gone.
+func awaitEnd(t testing.TB, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(60 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d outlived its terminal", pid)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -95,10 +94,7 @@ func (h nearHub) pair(ctx context.Context, store pairing.Store, s *standing) (ch
 
 // pairAnew makes a key and has the hub let it in.
 func (h nearHub) pairAnew(ctx context.Context, store pairing.Store) (name string, err error) {
-	name, err = os.Hostname()
-	if err != nil {
-		name = "this machine"
-	}
+	name = machineName()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return "", fmt.Errorf("making a key: %w", err)

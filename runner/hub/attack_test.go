@@ -27,6 +27,9 @@ func TestAttackPageOfAnotherSite(t *testing.T) {
 		"a name that was rebound":        func(r *http.Request) { r.Host = "evil.example:4680" },
 		"a name that ends in a good one": func(r *http.Request) { r.Host = "evil.localhost" },
 		"a request across sites":         func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
+		"a page of another port":         func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:23999") },
+		"a page without a port":          func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1") },
+		"a page by another name of here": func(r *http.Request) { r.Header.Set("Origin", "http://localhost:"+r.URL.Port()) },
 		"a page in a sandbox":            func(r *http.Request) { r.Header.Set("Origin", "null") },
 		"the same host by another door":  func(r *http.Request) { r.Header.Set("Origin", "http://localhost.evil.example") },
 	} {

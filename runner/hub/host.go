@@ -12,8 +12,9 @@ import (
 // Config.Hosts are served.
 func (h *Hub) hostAllowed(r *http.Request) bool { return h.known(r.Host) }
 
-// originAllowed protects against other sites' pages: a browser says where a request comes from, and only the hub's
-// own pages may ask. Programs send no Origin.
+// originAllowed protects against other sites' pages, those of another port of this machine included, to which a browser
+// gives the same cookies: it says where a request comes from, and only pages from where the request goes may ask. Programs
+// send no Origin.
 func (h *Hub) originAllowed(r *http.Request) bool {
 	origins, sent := r.Header["Origin"]
 	if !sent {
@@ -23,7 +24,7 @@ func (h *Hub) originAllowed(r *http.Request) bool {
 		return false
 	}
 	u, err := url.Parse(origins[0])
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && h.known(u.Host)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host == r.Host && h.known(u.Host)
 }
 
 func (h *Hub) known(host string) bool {

@@ -84,6 +84,7 @@ func (h *Hub) postLogout(w http.ResponseWriter, r *http.Request, who Principal) 
 		err = h.signOutBrowser(r, who)
 	}
 	if err == nil {
+		h.reviewAll()
 		http.SetCookie(w, browserCookie(r, "", -1))
 	}
 	none(w, err)

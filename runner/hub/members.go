@@ -111,12 +111,16 @@ func (h *Hub) SetRole(by Actor, id string, role policy.Role) error {
 	if !role.AtLeast(policy.Viewer) {
 		return failure.New(failure.BadRequest, "role").Because("it is viewer, developer, maintainer or owner")
 	}
-	return h.changeMember(id, role != policy.Owner, func(tx store.Tx, now time.Time) error {
+	err := h.changeMember(id, role != policy.Owner, func(tx store.Tx, now time.Time) error {
 		if err := tx.SetRole(id, string(role)); err != nil {
 			return err
 		}
 		return emit(tx, now, eventMember, by, "", "", payload{"change": "role", "memberId": id, "role": role})
 	})
+	if err == nil {
+		h.reviewAll()
+	}
+	return err
 }
 
 // RemoveMember ends a membership: tokens, browser sessions and agents of that person are worth nothing any more, and
@@ -140,6 +144,7 @@ func (h *Hub) RemoveMember(by Actor, id string) error {
 			h.dropCredential(d.ID)
 		}
 	}
+	h.reviewAll()
 	return nil
 }
 

@@ -22,8 +22,9 @@ type screen struct {
 	frames chan frame
 	ending chan struct{} // closed once last is known
 
-	stalled bool  // of the channel's goroutine
-	lost    int64 // of the channel's goroutine: bytes since it stalled
+	may     func() bool // whether who opened it still may; not called under a lock
+	stalled bool        // of the channel's goroutine
+	lost    int64       // of the channel's goroutine: bytes since it stalled
 
 	mu     sync.Mutex // guards what follows
 	ended  bool
@@ -110,6 +111,12 @@ func (s *screen) end(n TerminalNews) {
 	}
 	s.ended, s.last = true, n
 	close(s.ending)
+}
+
+func (s *screen) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 // show writes what comes until the end, and the last word. Closing ws ends it at any time.

@@ -3,7 +3,9 @@ package hub
 import (
 	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/policy"
 )
 
 // What a terminal's WebSocket carries: bytes in binary messages, as they were typed or came out, and in text messages
@@ -74,6 +77,10 @@ func (h *Hub) getTerminal(w http.ResponseWriter, r *http.Request, who Principal)
 		err = failure.New(failure.BadRequest, "terminal").Because("a terminal is a WebSocket")
 	}
 	s := newScreen(rand.Text())
+	s.may = func() bool {
+		p, known, err := h.who(r)
+		return err == nil && known && person(policy.Developer)(p)
+	}
 	var link *runnerLink
 	if err == nil {
 		link, err = h.seat(r.PathValue("id"), s)
@@ -99,6 +106,7 @@ func (h *Hub) getTerminal(w http.ResponseWriter, r *http.Request, who Principal)
 		case <-over:
 		}
 	})
+	h.review(s) // between the look at who asks and the seat they may have been removed
 	h.c.Log.Info("terminal opened", "project", r.PathValue("id"), "terminal", s.ref, "by", who.ID)
 	typed := relay(ws, link, s, ptyOpen{s.ref, TerminalSize{int(cols), int(rows)}, who.ID})
 	close(over)
@@ -118,6 +126,9 @@ func relay(ws *websocket.Conn, link *runnerLink, s *screen, open ptyOpen) (typed
 		kind, data, err := ws.ReadMessage()
 		if err != nil {
 			return typed
+		}
+		if s.over() {
+			continue // until the other side has closed
 		}
 		event, message := action.EventPtyInput, any(ptyInput{s.ref, data})
 		if kind == websocket.TextMessage {
@@ -154,6 +165,28 @@ func (h *Hub) seat(projectID string, s *screen) (*runnerLink, error) {
 	p.runner.screens[s.ref] = s
 	h.work.Add(1)
 	return p.runner, nil
+}
+
+// reviewAll ends the terminals of those who may have none any more. It is called without the lock, after a change of
+// people or their sessions.
+func (h *Hub) reviewAll() {
+	var all []*screen
+	h.mu.Lock()
+	for _, p := range h.projects {
+		if p.runner != nil {
+			all = slices.AppendSeq(all, maps.Values(p.runner.screens))
+		}
+	}
+	h.mu.Unlock()
+	for _, s := range all {
+		h.review(s)
+	}
+}
+
+func (h *Hub) review(s *screen) {
+	if !s.may() {
+		s.end(TerminalNews{Failure: failure.New(failure.Forbidden, "terminal").Because("who opened it may have none any more")})
+	}
 }
 
 // leave gives a screen's place up, and has the runner end what still runs in it.

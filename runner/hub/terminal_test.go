@@ -12,6 +12,7 @@ import (
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/failure/failuretest"
+	"brabo.dev/runner/runner/policy"
 )
 
 // terminal asks for a terminal of a project, and gives the failure of a refusal.
@@ -57,6 +58,53 @@ func TestWhoMayOpenATerminal(t *testing.T) {
 		if _, status, _ := h.terminal(t, c.project, c.token, c.origin); status != c.status {
 			t.Errorf("%s: %d", name, status)
 		}
+	}
+}
+
+// TestAttackTerminalOfAPersonWhoWasRemoved: what is open ends with the right to it.
+func TestAttackTerminalOfAPersonWhoWasRemoved(t *testing.T) {
+	for name, end := range map[string]func(*testHub) error{
+		"removed": func(h *testHub) error { return h.RemoveMember(Actor{kindPerson, "ana"}, "bia") },
+		"lowered": func(h *testHub) error { return h.SetRole(Actor{kindPerson, "ana"}, "bia", policy.Viewer) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newTestHub(t)
+			token, err := h.AddMember(Actor{kindPerson, "ana"}, "bia", policy.Developer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := h.tryJoin(t, "terminal:p", action.NewJoin([]string{"exec", "pty"}, action.Known()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mine, _, fail := h.terminal(t, "p", personToken, "")
+			if fail != nil {
+				t.Fatal(fail)
+			}
+			<-r.ch.Receive() // its pty_open
+			ws, _, fail := h.terminal(t, "p", token, "")
+			if fail != nil {
+				t.Fatal(fail)
+			}
+			<-r.ch.Receive()
+			if err := end(h); err != nil {
+				t.Fatal(err)
+			}
+			_ = ws.WriteMessage(websocket.BinaryMessage, []byte("id\n")) // an error is as good
+			_, said, err := ws.ReadMessage()
+			if err != nil || !strings.Contains(string(said), `"forbidden"`) {
+				t.Errorf("%s, %v", said, err)
+			}
+			if msg := <-r.ch.Receive(); msg.Event != action.EventPtyClose {
+				t.Errorf("the runner heard %s %s", msg.Event, msg.Payload)
+			}
+			if err := mine.WriteMessage(websocket.BinaryMessage, []byte("id\n")); err != nil {
+				t.Fatal(err)
+			}
+			if msg := <-r.ch.Receive(); msg.Event != action.EventPtyInput { // others go on
+				t.Errorf("the runner heard %s %s", msg.Event, msg.Payload)
+			}
+		})
 	}
 }
 

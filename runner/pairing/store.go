@@ -123,6 +123,7 @@ func (s Store) restore(why error) (*failure.Failure, error) {
 func (s Store) Save(p Pairing) error {
 	p.Machine, p.Keychain = s.Machine, s.UseKeychain
 	before, beforeErr := readPairing(s.Path())
+	kept, keptErr := readBounded(s.Path())
 	if p.Keychain {
 		if err := s.Keychain.Set(keychainName(p.Server, p.Key.ID()), string(privateJWK(p.Key.private, p.Key.id))); err != nil {
 			return failure.New(failure.KeychainUnavailable, "the keychain").Because("it did not take the key: %v", err).Wrap(err)
@@ -139,6 +140,12 @@ func (s Store) Save(p Pairing) error {
 		err = settings.WriteFile(filepath.Join(s.Folder, lastGoodName), data)
 	}
 	if err != nil {
+		// Half of it is no pairing: whoever called gives the new key up, and the one from before is still good.
+		if keptErr == nil {
+			err = errors.Join(err, settings.WriteFile(s.Path(), kept))
+		} else {
+			_ = os.Remove(s.Path()) // it may not have come into being
+		}
 		return unwritable(s.Path(), err)
 	}
 	if _, err := tighten(s.Folder); err != nil {

@@ -365,3 +365,25 @@ func FuzzParsePairing(f *testing.F) {
 		}
 	})
 }
+
+func TestAPairingThatCanNotBeKeptWholeLeavesTheOneBefore(t *testing.T) {
+	s, _ := testStore(t)
+	before := testPairing(t)
+	if err := s.Save(before); err != nil {
+		t.Fatal(err)
+	}
+	lastGood := filepath.Join(s.Folder, lastGoodName)
+	if err := os.Remove(lastGood); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(lastGood, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	another := testPairing(t)
+	another.Server = "https://another.example"
+	failuretest.Produced(t, s.Save(another), failure.PairingUnwritable)
+	after, _, err := s.Load()
+	if err != nil || after.Server != before.Server {
+		t.Errorf("%+v, %v", after, err)
+	}
+}

@@ -131,6 +131,16 @@ func TestFurtherRulesDenyAsTheFileDoes(t *testing.T) {
 }
 
 // TestHugeInputsAreSearchedInTime would not end if the words of a text were looked at once for each way to read them.
+// A text does not show all that its programs do; SECURITY.md says so.
+func TestNotDefendedCommandThatReachesTheJudgeByAnotherProgram(t *testing.T) {
+	for _, command := range []string{"git -C ~/.config apply x.patch", "unzip -d ~/.config x.zip", "make -C ~/.config"} {
+		r := NewRecheck(Action{Type: typeTerminal, Command: command, Cwd: shop}, Permissions{}, Context{ScopeRoot: shop})
+		if got := r.Steers(ours()); got != "" {
+			t.Errorf("%q is seen: %s", command, got)
+		}
+	}
+}
+
 func TestManyNamesForThisProgramAreMoreThanCanBeFollowed(t *testing.T) {
 	many := ""
 	for i := range maxAliases + 1 {

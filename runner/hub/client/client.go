@@ -66,7 +66,7 @@ func Local(folder string) (*Client, error) {
 		return nil, failure.New(failure.HubUnreachable, folder).Because("its files can't be read: %v", err).Wrap(err)
 	}
 	c := New(address.URL, strings.TrimSpace(string(token)))
-	c.proof.wanted = true
+	c.proof.owner = c.token
 	return c, nil
 }
 
@@ -119,6 +119,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
+		c.doubt()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -32,17 +32,20 @@ func local(t *testing.T, url, token string) *Client {
 
 func TestAttackStrangerOnTheHubsPort(t *testing.T) {
 	var shown atomic.Int32
+	known := hub.Proof("owner-token", "a nonce of another time") // anybody could have asked the hub for it
 	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			shown.Add(1)
 		}
-		fmt.Fprintf(w, `{"proof":%q,"kind":"person"}`, hub.Proof("a guess", r.URL.Query().Get("nonce")))
+		fmt.Fprintf(w, `{"proof":%q,"kind":"person"}`, known)
 	}))
 	defer stranger.Close()
 	c := local(t, stranger.URL, "owner-token")
 	_, err := c.Me(t.Context())
 	failuretest.Produced(t, err, failure.HubNotOurs)
 	_, err = c.Terminal(t.Context(), "p", hub.TerminalSize{Cols: 80, Rows: 24})
+	failuretest.Produced(t, err, failure.HubNotOurs)
+	_, err = c.WithToken("a person's token").Me(t.Context())
 	failuretest.Produced(t, err, failure.HubNotOurs)
 	if shown.Load() > 0 {
 		t.Error("the token was shown to a stranger")

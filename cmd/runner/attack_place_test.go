@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/failure/failuretest"
+	"brabo.dev/runner/runner/hub/client"
+	"brabo.dev/runner/runner/pairing"
+	"brabo.dev/runner/runner/redact"
+	"brabo.dev/runner/runner/settings"
+)
+
+// TestAttackStrangerInTheHubsPlace has another program listen where a hub crashed. Neither a login nor a daemon has
+// anything to do with it; once the hub ended in order, its address is nobody's, and what a person names is what they mean.
+func TestAttackStrangerInTheHubsPlace(t *testing.T) {
+	home := inHome(t)
+	var asked atomic.Int32
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/proof" {
+			asked.Add(1)
+		}
+		fmt.Fprint(w, `{"proof":"trust me","ticket":"t","engineWsUrl":"ws://127.0.0.1:1"}`)
+	}))
+	defer stranger.Close()
+	folder := filepath.Join(home, ".local", "share", "runner", "hub")
+	for name, text := range map[string]string{client.AddressFile: fmt.Sprintf(`{"url":%q}`, stranger.URL), client.TokenFile: "owner-token"} {
+		if err := settings.WriteFile(filepath.Join(folder, name), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := loginServer(t.Context(), "", "", "")
+	failuretest.Produced(t, err, failure.HubNotOurs)
+
+	values, src, err := loadSettings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := &redact.Known{}
+	h, err := newHost(values, src, stranger.URL, pairing.Token{Secret: settings.NewSecret(testToken)}, known, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := h.options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = o.Address(t.Context(), "p")
+	failuretest.Produced(t, err, failure.HubNotOurs)
+	if asked.Load() > 0 {
+		t.Error("the stranger was asked for more than a proof")
+	}
+	if err := os.Remove(filepath.Join(folder, client.AddressFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Address(t.Context(), "p"); failure.Is(err, failure.HubNotOurs) || asked.Load() == 0 {
+		t.Errorf("%v after %d questions", err, asked.Load())
+	}
+}
