@@ -11,8 +11,8 @@ import (
 
 const (
 	screenFrames = 64 // that wait for a person's side, of up to 64 KiB each
-	// screenPatience is how long a runner's messages wait for a person's side that takes nothing. Output is dropped
-	// from then on until it takes something: it must not delay what else the runner has to say.
+	// screenPatience is how long a runner's messages wait in all for a person's side that is behind. Output that finds no
+	// place is dropped from then on, until it has caught up: it must not delay what else the runner has to say.
 	screenPatience = time.Second
 )
 
@@ -22,9 +22,9 @@ type screen struct {
 	frames chan frame
 	ending chan struct{} // closed once last is known
 
-	may     func() bool // whether who opened it still may; not called under a lock
-	stalled bool        // of the channel's goroutine
-	lost    int64       // of the channel's goroutine: bytes since it stalled
+	may      func() bool   // whether who opened it still may; not called under a lock
+	patience time.Duration // of the channel's goroutine: what is left
+	lost     int64         // of the channel's goroutine: bytes that found no place
 
 	mu     sync.Mutex // guards what follows
 	ended  bool
@@ -39,10 +39,10 @@ type frame struct {
 }
 
 func newScreen(ref string) *screen {
-	return &screen{ref: ref, frames: make(chan frame, screenFrames), ending: make(chan struct{})}
+	return &screen{ref: ref, frames: make(chan frame, screenFrames), ending: make(chan struct{}), patience: screenPatience}
 }
 
-// put has output shown. It waits for a person's side that is slow, and drops what one that stands still does not take.
+// put has output shown. It waits a little for a person's side that is behind, and drops what finds no place.
 func (s *screen) put(data []byte) {
 	shown := data
 	if s.lost > 0 {
@@ -69,21 +69,25 @@ func newsFrame(n TerminalNews) frame {
 func (s *screen) send(f frame) bool {
 	select {
 	case s.frames <- f:
-		s.stalled = false
+		if len(s.frames) == 1 { // it has caught up
+			s.patience = screenPatience
+		}
 		return true
 	default:
 	}
-	if s.stalled {
+	if s.patience <= 0 {
 		return false
 	}
-	patience := time.NewTimer(screenPatience)
-	defer patience.Stop()
+	began := time.Now()
+	over := time.NewTimer(s.patience)
+	defer over.Stop()
 	select {
 	case s.frames <- f:
+		s.patience -= time.Since(began)
 		return true
 	case <-s.ending:
-	case <-patience.C:
-		s.stalled = true
+	case <-over.C:
+		s.patience = 0
 	}
 	return false
 }
