@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -252,6 +253,19 @@ func TestForcedDisconnectClosesTheTransportWithoutAWord(t *testing.T) {
 	}
 	if n := h.Disconnect("socket:t"); n != 0 {
 		t.Errorf("%d sockets disconnected the second time", n)
+	}
+}
+
+// Whoever is faster, the end or the handler's loop: a handler always hears why.
+func TestEveryCutSocketTellsItsReason(t *testing.T) {
+	h := newHub(t, nil)
+	for i := range 200 {
+		ticket := fmt.Sprint("t", i)
+		join(t, h.dial(t, &channel.Dialer{}, ticket), "terminal:1")
+		h.Disconnect("socket:" + ticket)
+		if got := endReason(t, next(t, h.closed, "Closed")); got != channel.EndDisconnected {
+			t.Fatalf("%d: handler closed with %s", i, got)
+		}
 	}
 }
 

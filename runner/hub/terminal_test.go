@@ -95,6 +95,7 @@ func TestAttackTerminalOfAPersonWhoWasRemoved(t *testing.T) {
 			if err != nil || !strings.Contains(string(said), `"forbidden"`) {
 				t.Errorf("%s, %v", said, err)
 			}
+			ws.Close() // else it is given time to read the last word
 			if msg := <-r.ch.Receive(); msg.Event != action.EventPtyClose {
 				t.Errorf("the runner heard %s %s", msg.Event, msg.Payload)
 			}
