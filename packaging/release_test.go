@@ -1,14 +1,11 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -95,17 +92,7 @@ func TestReleaseHasWhatPeopleInstall(t *testing.T) {
 		t.Skip("an ordinary user's test: it only builds")
 	}
 	dir := here.of(t, "1.0.0")
-	names := func() []string {
-		var all []string
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			all = append(all, e.Name())
-		}
-		return all
-	}()
+	names := namesIn(t, dir)
 	want := []string{"SHA256SUMS", "runner-1.0.0-1.x86_64.rpm", "runner_1.0.0_amd64.deb", "runner_1.0.0_linux_amd64.spdx.json", "runner_1.0.0_linux_amd64.tar.gz"}
 	if !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
@@ -126,45 +113,21 @@ func TestReleaseHasWhatPeopleInstall(t *testing.T) {
 		files := untar(t, read(t, filepath.Join(dir, "runner_1.0.0_linux_amd64.tar.gz")))
 		top := "runner_1.0.0_linux_amd64/"
 		binary := filepath.Join(t.TempDir(), "runner")
-		if err := os.WriteFile(binary, files[top+"runner"], 0o700); err != nil {
+		if err := os.WriteFile(binary, files[top+"runner"].data, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		checkBill(t, files[top+"sbom.spdx.json"], binary)
+		checkBill(t, files[top+"sbom.spdx.json"].data, binary)
 		version, err := exec.Command(binary, "version").Output()
 		if err != nil || !strings.HasPrefix(string(version), "runner 1.0.0 (linux/amd64, ") {
 			t.Errorf("version: %s, %v", version, err)
 		}
-		checkManual(t, binary, func(page string) bool { return len(files[top+"man/"+page]) > 0 })
+		checkManual(t, binary, func(page string) bool { return len(files[top+"man/"+page].data) > 0 })
 		for _, name := range []string{"LICENSE", "README.md", "completions/runner.bash", "completions/_runner", "completions/runner.fish"} {
-			if len(files[top+name]) == 0 {
+			if len(files[top+name].data) == 0 {
 				t.Errorf("no %s", name)
 			}
 		}
 	})
-}
-
-func untar(t *testing.T, data []byte) map[string][]byte {
-	t.Helper()
-	zipped, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{}
-	for r := tar.NewReader(zipped); ; {
-		header, err := r.Next()
-		if err == io.EOF {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !header.ModTime.Equal(epoch) || header.Uid != 0 {
-			t.Errorf("%s: time %s, owner %d", header.Name, header.ModTime, header.Uid)
-		}
-		if files[header.Name], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // checkBill holds the bill against what the binary itself says: each module is named, and nothing else.
