@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -67,4 +68,50 @@ func TestReadmeFiveMinutes(t *testing.T) {
 	if len(lines) < 8 {
 		t.Errorf("the README shows %d lines", len(lines))
 	}
+}
+
+// TestReadmeRun plays the line that serves one project in the foreground, with a real hub.
+func TestReadmeRun(t *testing.T) {
+	lines := readmePart(t, "run")
+	home := inHome(t)
+	h, url, root, _ := startHub(t, home)
+	t.Setenv("BRABO_ACCOUNT_TOKEN", testToken)
+	for _, line := range lines {
+		words := strings.Fields(line)
+		for i, word := range words {
+			if value, ok := map[string]string{"ID": "p", "FOLDER": root, "URL": url}[word]; ok {
+				words[i] = value
+			}
+		}
+		c := start(t, words[1:]...)
+		proposeEcho(t, h)
+		c.stop()
+		if code := c.code(t); code != exitOK {
+			t.Errorf("%s: exit %d:\n%s", line, code, c)
+		}
+	}
+	if len(lines) != 1 {
+		t.Errorf("the README shows %q", lines)
+	}
+}
+
+// TestReadmeWorkingDay needs git: it plays what the README says about a day with an agent: what nothing was said about asks
+// first; in an activated project an ordinary day does not, and what reaches the outside world goes on asking.
+func TestReadmeWorkingDay(t *testing.T) {
+	home, root, _ := ownHub(t)
+	t.Chdir(root)
+	if out, err := exec.Command("git", "init", "--quiet").CombinedOutput(); err != nil {
+		t.Fatalf("git: %v %s", err, out)
+	}
+	wants(t, home, 0, `(?s)token .*mcpServers`, "agent", "add", "coder")
+	wants(t, home, 0, `pending`, "propose", "terminal", "--", "go", "test", "./...")
+	m := regexp.MustCompile(`(\S+) .*go test \./\.\.\.`).FindStringSubmatch(wants(t, home, 0, `go test \./\.\.\.`, "pending"))
+	if m == nil {
+		t.Fatal("it does not wait")
+	}
+	wants(t, home, 0, `denied`, "deny", m[1])
+	wants(t, home, 0, `patterns`, "project", "activate", "p")
+	wants(t, home, 0, `No commits yet`, "propose", "terminal", "--wait", "--", "git", "status")
+	wants(t, home, 0, `pending`, "propose", "terminal", "--", "git", "push")
+	wants(t, home, 0, `git status`, "history")
 }

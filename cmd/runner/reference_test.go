@@ -32,11 +32,7 @@ func TestReadmeReferenceIsThatOfTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(raw)
-	for name, table := range map[string]string{
-		"commands": commandTable(newRootCommand()), "settings": settingTable(), "variables": rows("variable", "meaning", variables),
-		"failures": failureTable(), "extensions": rows("extension", "what it adds", extensions),
-		"files": rows("file", "what it is", files), "signals": rows("signal", "what it does", signals), "exit codes": rows("code", "meaning", exitCodes),
-	} {
+	for name, table := range referenceTables() {
 		begin, end := "<!-- begin: "+name+" -->\n", "<!-- end: "+name+" -->"
 		from, to := strings.Index(text, begin), strings.Index(text, end)
 		if from < 0 || to < from {
@@ -53,6 +49,15 @@ func TestReadmeReferenceIsThatOfTheCode(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// referenceTables are the generated parts of the README by their names.
+func referenceTables() map[string]string {
+	return map[string]string{
+		"commands": commandTable(newRootCommand()), "settings": settingTable(), "variables": rows("variable", "meaning", variables),
+		"failures": failureTable(), "extensions": rows("extension", "what it adds", extensions),
+		"files": rows("file", "what it is", files), "signals": rows("signal", "what it does", signals), "exit codes": rows("code", "meaning", exitCodes),
 	}
 }
 

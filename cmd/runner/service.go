@@ -97,9 +97,14 @@ func (f *serviceFlags) sources() (settings.Sources, error) {
 	if err != nil || !f.system || f.asUser == "" {
 		return src, err
 	}
-	account, err := user.Lookup(f.asUser)
+	return sourcesOf(src, f.asUser)
+}
+
+// sourcesOf are src with the home of the account name.
+func sourcesOf(src settings.Sources, name string) (settings.Sources, error) {
+	account, err := user.Lookup(name)
 	if err != nil {
-		return src, failure.New(failure.ServiceAccount, f.asUser).
+		return src, failure.New(failure.ServiceAccount, name).
 			Because("there is no such account on this machine").Then("check `--as-user`").Wrap(err)
 	}
 	src.Environ = slices.DeleteFunc(slices.Clone(src.Environ), func(entry string) bool {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -53,15 +54,23 @@ func serviceUninstall(ctx context.Context, flags serviceFlags, purge bool, out i
 	}
 	fmt.Fprintf(out, "removed %s\n", t.manager.Name(t.id))
 	if purge {
-		if err := purgeService(t, d, out); err != nil {
+		if err := purgeService(ctx, t, d, out); err != nil {
 			return errors.Join(serviceExit(uninstalled), err)
 		}
 	}
 	return serviceExit(uninstalled)
 }
 
-// purgeService removes what the service leaves behind. What another installed service of ours needs stays.
-func purgeService(t target, d service.Definition, out io.Writer) error {
+// purgeService removes what the service leaves behind, of the person whom it served. What another installed service of
+// ours needs stays.
+func purgeService(ctx context.Context, t target, d service.Definition, out io.Writer) error {
+	if d.System {
+		src, err := sourcesOf(t.src, d.User)
+		if err != nil {
+			return serviceExit(err)
+		}
+		t.src, t.manager = src, serviceManager(ctx, src)
+	}
 	others := 0
 	for _, system := range []bool{false, true} {
 		others += len(t.manager.Installed(system))
@@ -83,15 +92,37 @@ func purgeService(t target, d service.Definition, out io.Writer) error {
 			fmt.Fprintf(out, "kept %s and %s: another service needs them\n", folders.Config, folders.State)
 		}
 	}
+	remove := os.RemoveAll
+	if d.System {
+		remove = removeBelow(folders.Home)
+	}
+	var all []error
 	for _, path := range paths {
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := os.RemoveAll(path); err != nil {
-			return failure.New(failure.ServiceNotWritten, path).Because("it can't be removed: %v", err).
-				Then("remove it by hand").Wrap(err)
+		if err := remove(path); err != nil {
+			all = append(all, failure.New(failure.ServiceNotWritten, path).Because("it can't be removed: %v", err).
+				Then("remove it by hand").Wrap(err))
+			continue
 		}
 		fmt.Fprintf(out, "removed %s\n", path)
 	}
-	return nil
+	return errors.Join(all...)
+}
+
+// removeBelow removes paths of a person's home as an administrator: a link of that person's leads nowhere outside of it.
+func removeBelow(home string) func(path string) error {
+	return func(path string) error {
+		rel, err := filepath.Rel(home, path)
+		if err != nil {
+			return err
+		}
+		root, err := os.OpenRoot(home)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		return root.RemoveAll(rel)
+	}
 }
