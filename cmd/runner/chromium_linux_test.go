@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -131,22 +132,37 @@ func value[T any](b *browser, expression string) T {
 }
 
 // until waits until the expression holds; it is looked at with each change of the document, and now and then for what
-// is none, such as the focus.
+// is none, such as the focus. The page may go elsewhere meanwhile.
 func (b *browser) until(expression string) {
 	b.t.Helper()
-	value[bool](b, `new Promise((resolve) => {
-		const look = () => {
-			try { if (!(`+expression+`)) return; } catch { return; }
-			watch.disconnect();
-			clearInterval(timer);
-			resolve(true);
-		};
-		const watch = new MutationObserver(look);
-		watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-		const timer = setInterval(look, 50);
-		look();
-	})`)
+	ctx, cancel := b.bounded()
+	defer cancel()
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`new Promise((resolve) => {
+			const look = () => {
+				try { if (!(`+expression+`)) return; } catch { return; }
+				watch.disconnect();
+				clearInterval(timer);
+				resolve(true);
+			};
+			const watch = new MutationObserver(look);
+			watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+			const timer = setInterval(look, 50);
+			look();
+		})`, chromedp.EvalAwaitPromise))
+		if err == nil {
+			return
+		}
+		if ctx.Err() == nil && gone.MatchString(err.Error()) {
+			continue
+		}
+		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body.innerText")) // for the message only
+		b.t.Fatalf("never: %s; %v; the page shows:\n%s", expression, err, text)
+	}
 }
+
+// gone is what the browser says of a page that it has left.
+var gone = regexp.MustCompile(`navigated or closed|context was destroyed|Cannot find context|uniqueContextId not found`)
 
 // open goes to an address.
 func (b *browser) open(address string) {

@@ -67,11 +67,17 @@ func (h *Hub) getActions(w http.ResponseWriter, r *http.Request, who Principal) 
 	if err == nil {
 		err = err2
 	}
+	if decided := q.Get("decided"); err == nil && decided != "" && decided != store.DecidedByPerson && decided != store.DecidedByRules {
+		err = failure.New(failure.BadRequest, "decided").Because("it is %q or %q", store.DecidedByPerson, store.DecidedByRules)
+	}
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	f := store.Filter{Status: q.Get("status"), Project: q.Get("project"), Type: q.Get("type"), Agent: q.Get("agent"), Before: before, Limit: int(limit) + 1}
+	f := store.Filter{
+		Status: q.Get("status"), Project: q.Get("project"), Type: q.Get("type"), Agent: q.Get("agent"), Decided: q.Get("decided"),
+		Before: before, Limit: int(limit) + 1,
+	}
 	if who.Kind == kindAgent {
 		f.Agent = who.ID
 		if who.Project != "" {

@@ -10,6 +10,7 @@ import (
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub/store"
+	"brabo.dev/runner/runner/policy"
 )
 
 // maxEvents bounds what one list of events holds.
@@ -60,6 +61,10 @@ func (h *Hub) getStream(w http.ResponseWriter, r *http.Request, _ Principal) {
 	defer alive.Stop()
 	for {
 		heard := h.news.heard()
+		// Who signed out or was removed since hears nothing any more.
+		if who, known, err := h.who(r); err != nil || !known || !person(policy.Viewer)(who) {
+			return
+		}
 		more, err := h.streamNews(w, &last, seen)
 		if err != nil || control.Flush() != nil {
 			return

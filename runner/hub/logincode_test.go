@@ -1,10 +1,13 @@
 package hub
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +61,24 @@ func as(cookie *http.Cookie, own bool) func(*http.Request) {
 	}
 }
 
+// stream opens the event stream as a browser does. It ends with the test.
+func (h *testHub) stream(t *testing.T, cookie *http.Cookie) *http.Response {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, "GET", h.url+"/events/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.AddCookie(cookie)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
 func TestLoginCodeSignsOneBrowserIn(t *testing.T) {
 	h := newTestHub(t)
 	_, made := h.do(t, "POST", "/login-codes", personToken, "")
@@ -73,7 +94,7 @@ func TestLoginCodeSignsOneBrowserIn(t *testing.T) {
 		t.Errorf("under another name: %d", strange.StatusCode)
 	}
 	first := h.open(t, "GET", code)
-	if first.StatusCode != http.StatusSeeOther || first.Header.Get("Location") != "/" || len(first.Cookies()) != 1 {
+	if first.StatusCode != http.StatusOK || len(first.Cookies()) != 1 {
 		t.Fatalf("%d %v", first.StatusCode, first.Header)
 	}
 	cookie := first.Cookies()[0]
@@ -125,8 +146,20 @@ func TestSignedOutBrowserIsNobody(t *testing.T) {
 	one, other := h.browser(t, "ana"), h.browser(t, "ana")
 	_, answer := h.do(t, "POST", "/logout", "", "", as(one, false))
 	failuretest.Produced(t, named(answer), failure.Forbidden) // another site signs nobody out
+	streams := map[string]*http.Response{"signed out": h.stream(t, one), "the other browser": h.stream(t, other)}
 	if status, answer := h.do(t, "POST", "/logout", "", "", as(one, true)); status != http.StatusNoContent {
 		t.Error(status, answer)
+	}
+	if _, err := io.Copy(io.Discard, streams["signed out"].Body); err != nil {
+		t.Errorf("its stream goes on: %v", err)
+	}
+	for lines := bufio.NewScanner(streams["the other browser"].Body); ; {
+		if !lines.Scan() {
+			t.Fatal("the other browser's stream ended: ", lines.Err())
+		}
+		if strings.Contains(lines.Text(), "signed_out") {
+			break
+		}
 	}
 	for name, c := range map[string]struct {
 		cookie *http.Cookie

@@ -272,6 +272,8 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	j.call(t, person, "GET", "/containers", "", 200)
 	j.call(t, person, "GET", "/actions?status=denied&limit=1", "", 200)
 	j.call(t, person, "GET", "/actions?limit=x", "", 400)
+	j.call(t, person, "GET", "/actions?decided=person&limit=1", "", 200)
+	j.call(t, person, "GET", "/actions?decided=somebody", "", 400)
 	j.call(t, agent, "GET", "/actions", "", 200)
 	j.call(t, person, "GET", "/events?since=0", "", 200)
 	j.call(t, person, "GET", "/projects/{id}/terminal", "", 400, "p")

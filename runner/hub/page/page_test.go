@@ -164,6 +164,7 @@ func TestSmallPagesShowWhatStrangersSentAsText(t *testing.T) {
 		"the machine was refused": {func(w http.ResponseWriter) {
 			WriteDevice(w, http.StatusOK, Device{Outcome: DeviceDenied})
 		}, []string{"The machine was refused"}},
+		"signed in":  {WriteSignedIn, []string{`<meta http-equiv="refresh" content="0; url=/">`, `<a href="/">`}},
 		"signing in": {func(w http.ResponseWriter) { WriteSignIn(w, http.StatusUnauthorized, evil) }, []string{shown, "runner hub"}},
 		"a failure":  {func(w http.ResponseWriter) { WriteFailure(w, http.StatusBadRequest, f) }, []string{shown, string(failure.BadRequest)}},
 	} {

@@ -95,9 +95,16 @@ func (t Tx) Merges(project, pullRequest string) ([]Action, error) {
 type Filter struct {
 	Status, Project, Type string
 	Agent                 string // the id of an agent
+	Decided               string // DecidedByPerson or DecidedByRules
 	Before                int64  // only those with a lower Seq
 	Limit                 int    // at most so many
 }
+
+// Who decided an action.
+const (
+	DecidedByPerson = "person"
+	DecidedByRules  = "rules"
+)
 
 // Actions lists actions, the newest first.
 func (t Tx) Actions(f Filter) ([]Action, error) {
@@ -115,6 +122,12 @@ func (t Tx) Actions(f Filter) ([]Action, error) {
 	add("project = ?", f.Project)
 	add("type = ?", f.Type)
 	add("proposer_kind = 'agent' AND proposer = ?", f.Agent)
+	switch f.Decided {
+	case DecidedByPerson:
+		where = append(where, "decided_by IS NOT NULL")
+	case DecidedByRules:
+		where = append(where, "decided_by IS NULL AND status <> 'pending'")
+	}
 	return all(t, readAction, actionColumns+" WHERE "+strings.Join(where, " AND ")+" ORDER BY seq DESC LIMIT ?", append(args, f.Limit)...)
 }
 

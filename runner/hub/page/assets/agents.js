@@ -2,6 +2,7 @@
 import { get, put } from './api.js';
 import { announce } from './announce.js';
 import { byId, el } from './dom.js';
+import { may } from './roles.js';
 import { visible, visibleNodes } from './visible.js';
 
 /** Reads agents and their rows and shows them; gives the agents' ids. */
@@ -24,7 +25,8 @@ function entry(agent, project, rows, store, connected) {
   const auto = all?.mode === 'auto_approve';
   const specific = own.filter((r) => r.actionType !== '*');
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
-  const toggle = el('button', { class: 'toggle', type: 'button', role: 'switch', 'aria-checked': String(auto), disabled: !connected,
+  const toggle = el('button', { class: 'toggle', type: 'button', role: 'switch', 'aria-checked': String(auto), disabled: !connected || !may(store.me, 'maintainer'),
+    title: may(store.me, 'maintainer') ? null : 'A maintainer or above may change this',
     'aria-label': `Auto mode of ${visible(agent.id)} in ${visible(store.projectName(project))}`, data: { agent: agent.id, project } },
   el('span', { class: 'knob', 'aria-hidden': 'true' }));
   toggle.addEventListener('click', async () => {

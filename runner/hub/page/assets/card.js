@@ -2,6 +2,7 @@
 import { diffBlock } from './diff.js';
 import { el } from './dom.js';
 import { origin, reasonLine, segmentList, subject } from './parts.js';
+import { may } from './roles.js';
 import { remembered } from './sentence.js';
 import { proposer, title } from './shape.js';
 import { visible, visibleNodes } from './visible.js';
@@ -43,6 +44,7 @@ export class Card {
     const parts = [];
     if (telling(preview.segments, this.action)) parts.push(segmentList(preview.segments));
     if (preview.diff) parts.push(diffBlock(preview.diff));
+    else if (this.action.type === 'write_file') parts.push(el('p', { class: 'writes', text: 'The file has this content already.' }));
     this.details.replaceChildren(...parts);
     this.#writes(preview.always);
     this.article.dataset.preview = 'shown';
@@ -65,13 +67,13 @@ export class Card {
   /** Makes the answers available or not; `why` stands as their title. */
   enable(on, why = '') {
     this.enabled = on;
-    const free = on && !this.busy;
+    const { me } = this.store;
+    const free = on && !this.busy && may(me, 'developer');
     this.approve.disabled = !free;
     this.deny.disabled = !free;
-    const may = mayAlways(this.store.me);
-    this.always.disabled = !free || this.refused === true || !may;
-    this.always.title = this.refused ? 'A person decides about this kind each time' : may ? why : 'A maintainer may do this';
-    this.approve.title = this.deny.title = why;
+    this.always.disabled = !free || this.refused === true || !may(me, 'maintainer');
+    this.approve.title = this.deny.title = may(me, 'developer') ? why : 'A developer or above decides';
+    this.always.title = this.refused ? 'A person decides about this kind each time' : may(me, 'maintainer') ? why : 'A maintainer or above may do this';
   }
 
   /** Marks that an answer is on its way. */
@@ -124,8 +126,6 @@ export class Card {
 
 // One part that is the whole command, and asks, says no more than the sentence below it.
 const telling = (segments, action) => segments?.length > 1 || (segments?.length === 1 && (segments[0].text !== action.command || segments[0].verdict === 'deny'));
-
-const mayAlways = (me) => !me?.role || me.role === 'maintainer' || me.role === 'owner';
 
 function button(text, kind, key, click) {
   return el('button', { class: `button ${kind}`, type: 'button', 'aria-keyshortcuts': key, on: { click } }, text, ' ',

@@ -2,6 +2,7 @@
 import { get, post } from './api.js';
 import { announce } from './announce.js';
 import { byId, el } from './dom.js';
+import { may } from './roles.js';
 import { visible, visibleNodes } from './visible.js';
 
 /** Reads the containers and shows them. */
@@ -14,12 +15,13 @@ export async function showContainers(store, connected) {
 
 function entry(c, store, connected) {
   const up = c.state === 'running';
+  const look = { running: 'live', failed: 'bad', provisioning: 'ask' }[c.state] ?? '';
   const problem = el('p', { class: 'problem', role: 'alert', hidden: true });
-  const button = (text, type, kind) => el('button', { class: `button ${kind}`, type: 'button', disabled: !connected,
+  const button = (text, type, kind) => el('button', { class: `button ${kind}`, type: 'button', disabled: !connected || !may(store.me, 'developer'),
     'aria-label': `${text} the container of ${visible(store.projectName(c.project))}`, text, on: { click: (e) => propose(e.currentTarget, type, c, store, problem) } });
   return el('li', { class: 'entry-row' },
     el('div', { class: 'grow' }, el('p', { class: 'name' }, visibleNodes(c.name || store.projectName(c.project))),
-      el('p', { class: 'row-meta' }, el('span', { class: `standing ${up ? 'live' : ''}`, text: c.state ?? 'not recorded' }),
+      el('p', { class: 'row-meta' }, el('span', { class: `standing ${look}`, text: c.state || 'not recorded' }),
         el('span', {}, visibleNodes(store.projectName(c.project))), c.image ? el('code', {}, visibleNodes(c.image)) : null), problem),
     el('div', { class: 'answers' }, up ? button('Stop', 'container_stop', '') : null, button('Remove', 'container_remove', 'danger')));
 }

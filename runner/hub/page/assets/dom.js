@@ -22,6 +22,14 @@ export function el(tag, attributes = {}, ...children) {
 /** The element of this id, which the page has. */
 export const byId = (id) => document.getElementById(id);
 
+/** Gives a select its choices, as value and text; what was chosen stays chosen where it is still there. */
+export function choices(id, any, list) {
+  const select = byId(id);
+  const { value } = select;
+  select.replaceChildren(el('option', { value: '', text: any }), ...list.map(([v, text]) => el('option', { value: v, text })));
+  select.value = list.some(([v]) => v === value) ? value : '';
+}
+
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** Says how long before now a time was, in the largest unit that fits. */

@@ -2,11 +2,11 @@
 // away cost nothing to draw (content-visibility in the style sheet), so thousands of them stay usable.
 import { get } from './api.js';
 import { commandBlock, commandLine } from './code.js';
-import { byId, el, time } from './dom.js';
+import { byId, choices, el, time } from './dom.js';
 import { diffBlock } from './diff.js';
 import { outputNodes } from './output.js';
 import { failureBox, reasonLine } from './parts.js';
-import { decider, standing, statuses, types } from './sentence.js';
+import { decider, held, standing, statuses, types } from './sentence.js';
 import { facts, outcomeText, proposer, title } from './shape.js';
 import { visible, visibleNodes } from './visible.js';
 
@@ -24,12 +24,13 @@ export class History {
     this.store = store;
     this.list = byId('history-rows');
     this.more = byId('history-more');
-    fill('filter-status', 'any status', statuses.map((s) => [s, s.replaceAll('_', ' ')]));
-    fill('filter-type', 'any type', types.map((t) => [t, t.replaceAll('_', ' ')]));
-    fill('filter-project', 'any project', []);
-    fill('filter-agent', 'any agent', []);
+    choices('filter-status', 'any status', statuses.map((s) => [s, s.replaceAll('_', ' ')]));
+    choices('filter-type', 'any type', types.map((t) => [t, t.replaceAll('_', ' ')]));
+    choices('filter-project', 'any project', []);
+    choices('filter-agent', 'any agent', []);
+    choices('filter-decided', 'any decision', [['person', 'by a person'], ['rules', 'by the rules']]);
     byId('filters').addEventListener('submit', (e) => e.preventDefault());
-    for (const id of ['filter-status', 'filter-type', 'filter-project', 'filter-agent']) byId(id).addEventListener('change', () => this.reload());
+    for (const id of ['filter-status', 'filter-type', 'filter-project', 'filter-agent', 'filter-decided']) byId(id).addEventListener('change', () => this.reload());
     byId('filter-text').addEventListener('input', () => {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.reload(), 150);
@@ -39,22 +40,25 @@ export class History {
       if (seen.some((s) => s.isIntersecting) && this.active && !this.more.hidden && !this.more.disabled) this.#next();
     }, { rootMargin: '400px' }).observe(this.more);
     store.addEventListener('loaded', () => {
-      fill('filter-project', 'any project', [...store.projects.values()].map((p) => [p.id, p.name || p.id]));
+      choices('filter-project', 'any project', [...store.projects.values()].map((p) => [p.id, visible(p.name || p.id)]));
       this.reload();
     });
     store.addEventListener('change', () => this.#refresh());
+    for (const event of ['decided', 'ended']) store.addEventListener(event, ({ detail: a }) => this.#rows.get(a.id)?.update(a));
   }
 
   active = true;
+  refreshing = 0;
+  stale = false;
 
   /** The choices of the agent filter. */
   agents(ids) {
-    fill('filter-agent', 'any agent', ids.map((id) => [id, id]));
+    choices('filter-agent', 'any agent', ids.map((id) => [id, visible(id)]));
   }
 
   #query(before) {
     const value = (name) => byId(`filter-${name}`).value;
-    return { status: value('status'), type: value('type'), project: value('project'), agent: value('agent'), limit: page, before };
+    return { status: value('status'), type: value('type'), project: value('project'), agent: value('agent'), decided: value('decided'), limit: page, before };
   }
 
   /** Begins anew from the newest action. */
@@ -118,47 +122,53 @@ export class History {
     this.list.append(made);
   }
 
-  // What changed stands among the newest: the first page is asked for again and laid over what is shown.
+  // Most of what changed stands among the newest: the first page is asked for again and laid over what is shown. What
+  // changes while the answer is on its way has it asked for once more.
   #refresh() {
-    if (!this.active || this.refreshing) return;
-    this.refreshing = setTimeout(async () => {
+    if (!this.active) return;
+    this.stale = true;
+    this.refreshing ||= setTimeout(async () => {
       const run = this.#run;
+      this.stale = false;
       try {
         const answer = await get(['actions'], this.#query());
-        if (run !== this.#run || !this.active) return;
-        const text = byId('filter-text').value.trim().toLowerCase();
-        const fresh = answer.actions.filter((a) => !text || searched(a, this.store).includes(text));
-        let at = this.list.firstElementChild;
-        for (const a of fresh) {
-          const row = this.#rows.get(a.id);
-          if (row) {
-            row.update(a);
-            if (row.element === at) at = at.nextElementSibling;
-          } else {
-            const made = new Row(a, this.store);
-            this.#rows.set(a.id, made);
-            this.list.insertBefore(made.element, at);
-          }
-        }
-        this.#count(text);
+        if (run === this.#run && this.active) this.#lay(answer);
       } catch {
         // The connection will say that it fell.
-      } finally {
-        this.refreshing = 0;
       }
+      this.refreshing = 0;
+      if (this.stale) this.#refresh();
     }, 200);
+  }
+
+  #lay(answer) {
+    const text = byId('filter-text').value.trim().toLowerCase();
+    const fresh = answer.actions.filter((a) => !text || searched(a, this.store).includes(text));
+    const here = new Set(fresh.map((a) => a.id));
+    const until = answer.next ? answer.actions.at(-1).cursor : -Infinity;
+    for (const [id, row] of this.#rows) { // what the filters do not let through any more
+      if (row.action.cursor <= until || here.has(id)) continue;
+      row.element.remove();
+      this.#rows.delete(id);
+    }
+    let at = this.list.firstElementChild;
+    for (const a of fresh) {
+      const row = this.#rows.get(a.id);
+      if (row) {
+        row.update(a);
+        if (row.element === at) at = at.nextElementSibling;
+      } else {
+        const made = new Row(a, this.store);
+        this.#rows.set(a.id, made);
+        this.list.insertBefore(made.element, at);
+      }
+    }
+    this.#count(text);
   }
 }
 
 const searched = (a, store) => [title(a), a.type, proposer(a), store.projectName(a.projectId), a.decidedBy, a.reason, a.rule, a.id]
   .filter(Boolean).join('\n').toLowerCase();
-
-function fill(id, any, choices) {
-  const select = byId(id);
-  const { value } = select;
-  select.replaceChildren(el('option', { value: '', text: any }), ...choices.map(([v, text]) => el('option', { value: v, text: visible(text) })));
-  select.value = choices.some(([v]) => v === value) ? value : '';
-}
 
 // A row opens into its details, which are made when they are asked for.
 class Row {
@@ -200,6 +210,7 @@ class Row {
       list.length ? el('dl', { class: 'facts' }, list.flatMap(([n, v]) => [el('dt', {}, visibleNodes(n)), el('dd', {}, visibleNodes(v, '\n'))])) : null,
       reasonLine(a),
       a.decidedBy && a.rejectionReason ? el('p', {}, 'Reason of the refusal: ', visibleNodes(a.rejectionReason)) : null,
+      a.heldAtMachine ? el('p', { class: 'held' }, held[0], el('code', { class: 'entry', text: held[1] }), held[2]) : null,
       a.cwd ? el('p', { class: 'cwd' }, 'in ', visibleNodes(a.cwd)) : null,
       output ? el('pre', { class: 'output', tabindex: '0', role: 'group', 'aria-label': 'Output' }, outputNodes(output)) : null,
       a.outcome?.failure ? failureBox(a.outcome.failure) : null,
@@ -207,11 +218,10 @@ class Row {
     ];
     this.body.replaceChildren(...parts.filter(Boolean));
     if (a.type !== 'write_file' && a.type !== 'instruction_patch') return;
-    try {
-      const preview = await get(['actions', a.id, 'preview']);
-      if (preview.diff) this.body.insertBefore(diffBlock(preview.diff), this.body.firstChild);
-    } catch {
-      // An old action may have nothing to compare with any more.
-    }
+    // An old action may have nothing to compare with any more; one that was carried out differs from nothing.
+    const { diff } = await get(['actions', a.id, 'preview']).catch(() => ({}));
+    const content = a.params?.content;
+    if (diff) this.body.prepend(diffBlock(diff));
+    else if (content) this.body.prepend(el('pre', { class: 'output', tabindex: '0', role: 'group', 'aria-label': 'Content' }, visibleNodes(content, '\n\t')));
   }
 }

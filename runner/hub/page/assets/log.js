@@ -1,10 +1,11 @@
 // The event log, newest first: who did what, with the same sentence as the cards. Pages go back by sequence number.
 import { get } from './api.js';
-import { byId, el, time } from './dom.js';
-import { sentence } from './sentence.js';
+import { byId, choices, el, time } from './dom.js';
+import { events as kinds, sentence } from './sentence.js';
 import { visible, visibleNodes } from './visible.js';
 
 const page = 100;
+const widest = 5000; // events asked for at once
 const mostRows = 2000; // older ones leave the page when newer ones come
 
 export class Log {
@@ -21,7 +22,8 @@ export class Log {
     new IntersectionObserver((seen) => {
       if (seen.some((s) => s.isIntersecting) && this.active && !this.more.hidden && !this.more.disabled) this.#back(++this.#run);
     }, { rootMargin: '400px' }).observe(this.more);
-    byId('filter-project').addEventListener('change', () => this.reload());
+    choices('filter-event', 'any event', kinds.map((k) => [k, k]));
+    for (const id of ['filter-project', 'filter-event']) byId(id).addEventListener('change', () => this.reload());
   }
 
   /** The number of the newest event that is known; the pages go back from there. */
@@ -48,9 +50,9 @@ export class Log {
     this.more.disabled = true;
     try {
       let found = 0;
-      while (this.#oldest > 1 && found < page) {
-        const since = Math.max(0, this.#oldest - 1 - page);
-        const answer = await get(['events'], { since, limit: this.#oldest - 1 - since, project: byId('filter-project').value });
+      for (let window = page; this.#oldest > 1 && found < page; window = Math.min(widest, window * 2)) {
+        const since = Math.max(0, this.#oldest - 1 - window);
+        const answer = await get(['events'], { since, limit: this.#oldest - 1 - since, project: byId('filter-project').value, type: byId('filter-event').value });
         if (run !== this.#run || !this.active) return;
         const events = answer.events.filter((e) => e.seq < this.#oldest).reverse();
         this.#oldest = since + 1;
@@ -69,8 +71,8 @@ export class Log {
   /** Takes an event as it happens. */
   event(e) {
     this.seen(e.seq);
-    const project = byId('filter-project').value;
-    if (!this.active || (project && e.project !== project)) return;
+    const [project, type] = ['filter-project', 'filter-event'].map((id) => byId(id).value);
+    if (!this.active || (project && e.project !== project) || (type && e.type !== type)) return;
     this.list.prepend(line(e, this.store));
     while (this.list.childElementCount > mostRows) {
       this.list.lastElementChild.remove();

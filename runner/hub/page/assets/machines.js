@@ -3,6 +3,7 @@ import { get, remove } from './api.js';
 import { announce } from './announce.js';
 import { badge, byId, el, time } from './dom.js';
 import { failureBox } from './parts.js';
+import { may } from './roles.js';
 import { visible, visibleNodes } from './visible.js';
 
 /** Reads the daemons and shows them. */
@@ -27,13 +28,15 @@ function entry(d, store, connected) {
       el('span', { text: terminals === 1 ? '1 open terminal' : `${terminals} open terminals` }),
       el('span', {}, 'last contact ', d.lastContact ? time(d.lastContact) : 'not recorded')),
     d.fingerprint ? el('p', { class: 'fingerprint' }, visibleNodes(d.fingerprint)) : null,
-    (d.health ?? []).map((h) => failureBox(h.failure ?? {})), problem), revoke(d, problem, connected));
+    (d.health ?? []).map((h) => failureBox(h.failure ?? {})), problem), revoke(d, problem, connected && mayRevoke(store.me, d)));
 }
 
+const mayRevoke = (me, d) => may(me, 'maintainer') || (may(me, 'developer') && d.owner === me.id);
+
 // Revoking can't be taken back, so it takes a second click, which leaving the button forgets.
-function revoke(d, problem, connected) {
+function revoke(d, problem, free) {
   const name = visible(d.name || d.id);
-  const button = el('button', { class: 'button quiet danger', type: 'button', text: 'Revoke', 'aria-label': `Revoke ${name}`, disabled: !connected });
+  const button = el('button', { class: 'button quiet danger', type: 'button', text: 'Revoke', 'aria-label': `Revoke ${name}`, disabled: !free });
   const back = () => {
     delete button.dataset.sure;
     button.textContent = 'Revoke';

@@ -1,5 +1,5 @@
 // Puts the page together: the stream feeds the store, the panels show it.
-import { signedOut } from './api.js';
+import { post, signedOut } from './api.js';
 import { announce } from './announce.js';
 import { showAgents } from './agents.js';
 import { showContainers } from './containers.js';
@@ -37,6 +37,7 @@ function show(panel) {
 }
 
 function go(panel) {
+  if (connected && lists[panel]) refresh(panel, 0);
   if (location.hash !== `#${panel}`) window.history.replaceState(null, '', `#${panel}`);
   show(panel);
   byId(panel).focus({ preventScroll: true });
@@ -56,7 +57,8 @@ function choose(what) {
   log.active = what === 'log';
   byId('show-actions').setAttribute('aria-pressed', String(history.active));
   byId('show-log').setAttribute('aria-pressed', String(log.active));
-  for (const id of ['filter-text', 'filter-status', 'filter-type', 'filter-agent']) byId(id).hidden = log.active;
+  for (const id of ['filter-text', 'filter-status', 'filter-type', 'filter-agent', 'filter-decided']) byId(id).hidden = log.active;
+  byId('filter-event').hidden = history.active;
   byId('history-rows').replaceChildren();
   (history.active ? history : log).reload();
 }
@@ -90,7 +92,6 @@ const retry = el('button', { class: 'button', type: 'button', text: 'Try now' })
 const awayText = el('span');
 
 function connection(state) {
-  const was = connected;
   connected = state.name === 'open';
   byId('link').dataset.state = state.name;
   byId('link-text').textContent = { open: 'Live', connecting: 'Connecting', away: 'Not connected', 'signed-out': 'Signed out' }[state.name];
@@ -110,7 +111,9 @@ function connection(state) {
   }
   queue.connected(connected);
   running.connected(connected);
-  if (was !== connected) for (const name of Object.keys(lists)) for (const b of byId(`${name}-body`).querySelectorAll('button')) b.disabled = !connected;
+  signOut.disabled = !connected;
+  // With the connection the lists are read anew.
+  if (!connected) for (const b of document.querySelectorAll('.list button')) b.disabled = true;
 }
 
 const stream = new Stream({
@@ -133,6 +136,20 @@ retry.addEventListener('click', () => stream.retry());
 window.addEventListener('online', () => stream.retry());
 signedOut.addEventListener('signed-out', () => connection({ name: 'signed-out' }));
 store.addEventListener('loaded', () => Object.keys(lists).forEach((name) => refresh(name, 0)));
+
+const signOut = byId('sign-out');
+signOut.addEventListener('click', async () => {
+  signOut.disabled = true;
+  try {
+    await post(['logout']);
+    location.assign('/');
+  } catch (error) {
+    if (error.status === 401) location.assign('/'); // it had ended before
+    byId('banner').replaceChildren(visible(error.message));
+    byId('banner').hidden = false;
+    signOut.disabled = false;
+  }
+});
 
 // --- start ------------------------------------------------------------------------------------------------------
 

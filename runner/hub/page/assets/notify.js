@@ -16,7 +16,7 @@ export function notifications(store, show) {
   });
   offer();
   store.addEventListener('proposed', ({ detail: a }) => {
-    if (Notification.permission !== 'granted' || !document.hidden) return;
+    if (Notification.permission !== 'granted' || document.hasFocus()) return;
     // Not everything that has the constructor lets a page use it.
     try {
       const n = new Notification(`${proposer(a)} asks, in ${store.projectName(a.projectId)}`, { body: visible(title(a)).slice(0, 200), tag: a.id });

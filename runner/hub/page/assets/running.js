@@ -5,7 +5,7 @@ import { commandLine } from './code.js';
 import { badge, byId, el } from './dom.js';
 import { Output, bytes } from './output.js';
 import { failureBox, origin } from './parts.js';
-import { standing } from './sentence.js';
+import { held, standing } from './sentence.js';
 import { outcomeText, title } from './shape.js';
 import { visible, visibleNodes } from './visible.js';
 
@@ -40,9 +40,20 @@ export class Running {
   #sync() {
     for (const a of this.store.running.values()) {
       if (!this.#cards.has(a.id) && this.#cards.size < most) this.#open(a);
+      this.#stand(this.#cards.get(a.id), a);
     }
     badge('count-running', this.store.running.size);
     byId('running-empty').hidden = this.#cards.size > 0;
+  }
+
+  // An action may be held at its machine after it was sent there, and go on when somebody there has confirmed it.
+  #stand(card, a) {
+    if (!card || card.done) return;
+    const [word, look] = standing(a);
+    card.status.className = `standing ${look}`;
+    card.status.textContent = word;
+    if (card.held.hidden && a.heldAtMachine) announce(`${visible(title(a)).slice(0, 100)} ${held.join('').replace(/^It /, '')}`);
+    card.held.hidden = !a.heldAtMachine;
   }
 
   // After a reconnect: pieces of output that came meanwhile are asked for.
@@ -57,11 +68,12 @@ export class Running {
     const status = el('span', { class: 'standing live', text: 'running' });
     const cancel = el('button', { class: 'button quiet', type: 'button', text: 'Cancel', on: { click: () => this.#cancel(card) } });
     const problem = el('div', { role: 'alert' });
+    const note = el('p', { class: 'held', hidden: true }, held[0], el('code', { class: 'entry', text: held[1] }), held[2]);
     const article = el('article', { class: 'card run', tabindex: '-1', data: { id: a.id, status: a.status } },
       el('div', { class: 'run-head' }, status,
         el('h3', { class: 'run-title' }, a.type === 'terminal' ? commandLine(a.command ?? '') : el('span', {}, visibleNodes(title(a)))), cancel),
-      origin(a, this.store), output.element, problem);
-    const card = { id: a.id, element: el('li', {}, article), article, output, status, cancel, problem, done: false };
+      origin(a, this.store), note, output.element, problem);
+    const card = { id: a.id, element: el('li', {}, article), article, output, status, cancel, problem, held: note, done: false };
     this.#cards.set(a.id, card);
     this.list.prepend(card.element);
     this.#fetch(card);
@@ -84,6 +96,7 @@ export class Running {
   #end(a) {
     const card = this.#cards.get(a.id) ?? this.#open(a);
     card.done = true;
+    card.held.hidden = true;
     const [word, look] = standing(a);
     card.status.className = `standing ${look}`;
     card.status.textContent = word;

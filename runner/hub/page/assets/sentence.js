@@ -38,9 +38,12 @@ export function standing({ status, outcome, heldAtMachine }) {
     case 'pending':
       return ['waiting', 'ask'];
     default:
-      return heldAtMachine ? ['waits for confirmation at the machine: runner confirm', 'ask'] : ['running', 'live'];
+      return heldAtMachine ? ['held', 'ask'] : ['running', 'live'];
   }
 }
+
+/** What a held action waits for. Nothing here can confirm it: the second lock opens at its machine alone. */
+export const held = ['It waits for the person at the machine, whose own rules ask for it. There: ', 'runner confirm', '. From here it can only be cancelled.'];
 
 /** What "always allow" would write, before it is clicked; null where it is not known. */
 export function remembered(always, { agent, type }) {
@@ -56,6 +59,10 @@ export function remembered(always, { agent, type }) {
 export const types = ['terminal', 'write_file', 'git_commit', 'git_branch_create', 'git_branch_protect', 'git_push', 'git_merge',
   'git_repo_create', 'pr_open', 'open_adr_pr', 'open_infra_pr', 'instruction_patch', 'parallelize', 'raise_max_parallel',
   'propose_execution_plan', 'assess_implementability', 'container_start', 'container_stop', 'container_remove', 'spend'];
+
+/** The events of the log that have a name of their own in the filter. */
+export const events = ['proposed_action.created', 'proposed_action.approved', 'proposed_action.denied', 'permission.granted', 'action.executed',
+  'action.failed', 'action.held', 'autonomy.changed', 'agent.changed', 'member.changed', 'daemon.changed', 'project.changed', 'browser.changed'];
 
 /** The states of policy.md section 12. */
 export const statuses = ['pending', 'approved', 'auto_approved', 'executed', 'failed', 'denied'];
