@@ -133,6 +133,9 @@ const stream = new Stream({
   },
 });
 retry.addEventListener('click', () => stream.retry());
+// A page that the browser keeps for the way back must not keep one of its few connections to the hub.
+window.addEventListener('pagehide', () => stream.pause());
+window.addEventListener('pageshow', (e) => e.persisted && stream.resume());
 window.addEventListener('online', () => stream.retry());
 signedOut.addEventListener('signed-out', () => connection({ name: 'signed-out' }));
 store.addEventListener('loaded', () => Object.keys(lists).forEach((name) => refresh(name, 0)));

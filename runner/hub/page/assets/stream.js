@@ -14,6 +14,7 @@ const silence = 45_000; // the hub says something at least every 15 s
 export class Stream {
   #last = null;
   #waited = 0;
+  #paused = null; // a promise while it is
   #since = Date.now();
   #stop = null; // ends what is going on now: the wait or the connection
 
@@ -49,7 +50,21 @@ export class Stream {
     this.#stop?.();
   }
 
+  /** Ends the connection until resume. */
+  pause() {
+    this.#paused ??= Promise.withResolvers();
+    this.#stop?.();
+  }
+
+  /** Connects again at once. */
+  resume() {
+    this.#paused?.resolve();
+    this.#paused = null;
+    this.retry();
+  }
+
   async #connect() {
+    await this.#paused?.promise;
     const control = new AbortController();
     this.#stop = () => control.abort();
     let watch = setTimeout(this.#stop, silence);
