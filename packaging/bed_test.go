@@ -12,7 +12,7 @@ import (
 // engineSocket and systemdImage are what `.ci/run prepare` starts and makes.
 const (
 	engineSocket = "unix:///var/lib/runner-ci/docker.sock"
-	systemdImage = "local/systemd:1"
+	systemdImage = "local/systemd:2"
 )
 
 // bed is a small Debian with a real systemd, in a container without a network.

@@ -31,8 +31,7 @@ func installLines(t *testing.T) []string {
 // that the installed services executed, with the README's three commands; then daemon and package change under it.
 func TestRootUpOnSystemd(t *testing.T) {
 	b := newBed(t)
-	b.user("bob")
-	b.root("useradd --create-home --shell /bin/bash ana")
+	b.root("useradd --create-home --shell /bin/bash bob && useradd --create-home --shell /bin/bash ana")
 	lines := installLines(t)
 	apt, sudo := strings.CutPrefix(lines[0], "sudo ")
 	if !sudo {
@@ -40,10 +39,17 @@ func TestRootUpOnSystemd(t *testing.T) {
 	}
 	b.putPackage("1.0.0")
 	b.root("cd /root && " + apt)
-	b.as("bob", lines[1])
+	// In one session: without lingering the services would go with it.
+	b.as("bob", lines[1]+" 2>said; grep linger_refused said && "+lines[1]+" --linger")
 	link := b.link("bob")
 	b.as("bob", "git init -q shop && cd shop && "+lines[2])
 
+	t.Run("its services live on after logout", func(t *testing.T) {
+		b.until("root", `test "$(loginctl show-user bob --property=State --value)" = lingering`)
+		if n := strings.TrimSpace(b.root(`pgrep -c -u bob -x runner`)); n != "2" {
+			t.Errorf("%s of bob's services run", n)
+		}
+	})
 	t.Run("its result is seen", func(t *testing.T) {
 		b.approved("bob", "first", `echo made by $(id -un) | tee made; exit 3`)
 		b.until("bob", `test -s first.code`)
@@ -89,6 +95,7 @@ func TestRootUpOnSystemd(t *testing.T) {
 		b.as("bob", `old=$(`+mainPID("runner")+`) && kill -9 $old && `+newPID("runner"))
 		b.until("bob", "runner project list | grep served && runner status")
 	})
+	t.Run("stuck in its log, the watchdog ends it, and nothing is lost", func(t *testing.T) { b.stuck("bob") })
 	t.Run("an upgrade keeps a running action's result", func(t *testing.T) {
 		b.as("bob", "runner config set drain.grace 5m && runner up")
 		b.until("bob", "runner project list | grep served")
@@ -112,6 +119,7 @@ func TestRootUpOnSystemd(t *testing.T) {
 		failuretest.Produced(t, nameIn(t, b.code("ana", "runner up", 2)), failure.HubNotListening) // bob's is there
 		out := b.as("ana", "runner config set hub.listen 127.0.0.1:4680 && runner up")
 		failuretest.Produced(t, nameIn(t, out), failure.LingerRefused) // it is said; nobody asked for it
+		b.root("systemctl mask --now polkit.service")                  // which would let ana have it
 		failuretest.Produced(t, nameIn(t, b.code("ana", "runner up --linger", 1)), failure.LingerRefused)
 		b.as("ana", "runner down")
 		failuretest.Produced(t, nameIn(t, b.code("root", "runner up", 2)), failure.ServiceRoot)
