@@ -53,11 +53,13 @@ func runSuite(t *testing.T, b *bed) {
 
 // Needs Docker: starts dockerd.
 func TestRootDocker(t *testing.T) {
+	t.Parallel() // the suite mostly waits for the engine
 	runSuite(t, newBed(t, startDocker(t).address))
 }
 
 // Needs Podman: starts its service.
 func TestRootPodman(t *testing.T) {
+	t.Parallel()
 	runSuite(t, newBed(t, startPodman(t).address))
 }
 
@@ -69,6 +71,9 @@ func TestEnginesHandedOver(t *testing.T) {
 	}
 	need(t, engines != "", "engines in RUNNER_TEST_ENGINES")
 	for i, address := range strings.Split(engines, ",") {
-		t.Run(fmt.Sprint(i+1), func(t *testing.T) { runSuite(t, newBed(t, strings.TrimSpace(address))) })
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+			t.Parallel()
+			runSuite(t, newBed(t, strings.TrimSpace(address)))
+		})
 	}
 }

@@ -42,6 +42,9 @@ func TestRootDebOnSystemd(t *testing.T) {
 			if out != "" {
 				t.Errorf("%s can read %s", c.who, out)
 			}
+			if out, code := b.try(c.who, `XDG_STATE_HOME=/home/`+c.whose+`/.local/state runner status`); code == 0 || strings.Contains(out, "is running") {
+				t.Errorf("%s asked the daemon of %s: exit code %d, %s", c.who, c.whose, code, out)
+			}
 		}
 	})
 	t.Run("an upgrade starts anew what runs, and nothing else", func(t *testing.T) {
@@ -67,6 +70,7 @@ test "$(systemctl --user show --property=ActiveState --value runner-7c1e.service
 		b.install("1.0.1")
 		b.as("bob", `runner service start --project 7c1e && runner service status --project 7c1e`)
 	})
+	t.Run("the scripts with the words of rpm", func(t *testing.T) { b.rpmScripts("bob", "runner-7c1e") })
 	t.Run("purge removes the state of all, and nothing through a link", func(t *testing.T) {
 		b.root(`mkdir /root/precious /root/precious/runner && touch /root/precious/runner/file && useradd --create-home eve && ln -s /root/precious /home/eve/.config && chmod 755 /root`)
 		b.root(`dpkg --purge runner && ! pgrep -x runner`)
@@ -81,4 +85,21 @@ test "$(systemctl --user show --property=ActiveState --value runner-7c1e.service
 func (b *bed) key(user string) {
 	b.t.Helper()
 	b.as(user, `mkdir shop && printf %s '`+deviceKey+`' >shop/brabo-runner-device-key.jwk.json`)
+}
+
+// rpmScripts runs the packages' scripts as rpm does, which gives them the number of versions that remain: a first
+// installation and the removal of an old version leave a user's service alone, a new version starts it anew, and the last
+// one's removal stops it.
+func (b *bed) rpmScripts(user, unit string) {
+	b.t.Helper()
+	for _, name := range []string{"postinstall.sh", "preremove.sh", "postremove.sh"} {
+		b.put("scripts/"+name, "/root/"+name)
+	}
+	b.as(user, "old=0; "+newPID(unit)+"; echo $new >pid")
+	b.root("sh /root/postinstall.sh 1 && sh /root/preremove.sh 1 && sh /root/postremove.sh 1")
+	b.as(user, mainPID(unit)+" | diff pid -")
+	b.root("sh /root/postinstall.sh 2")
+	b.as(user, "old=$(cat pid); "+newPID(unit)+"; test -d .local/state/runner")
+	b.root("sh /root/preremove.sh 0 && ! pgrep -x runner && sh /root/postremove.sh 0")
+	b.as(user, "test -e .config/systemd/user/"+unit+".service && test -d .local/state/runner")
 }
