@@ -19,7 +19,7 @@ type part struct {
 }
 
 // story is what both clients go through, in this order and joined from the second part on: each part so many rounds,
-// and so many single commands.
+// and so many single commands and keys.
 func story(rounds, commands int) []part {
 	return []part{
 		{"start to joined", "ms", func(ctx context.Context, s *stage, c *contender) (float64, error) {
@@ -31,9 +31,6 @@ func story(rounds, commands int) []part {
 				}
 				return c.start(ctx, s)
 			})
-		}},
-		{"resident memory, idle", "MB", func(_ context.Context, _ *stage, c *contender) (float64, error) {
-			return c.memory("VmRSS")
 		}},
 		{"true, proposed to outcome", "ms", func(ctx context.Context, s *stage, _ *contender) (float64, error) {
 			return middle(commands, func(int) (time.Duration, error) { return timed(func() error { return s.command(ctx, "true") }) })
@@ -48,6 +45,18 @@ func story(rounds, commands int) []part {
 		}},
 		{"resident memory, at most so far", "MB", func(_ context.Context, _ *stage, c *contender) (float64, error) {
 			return c.memory("VmHWM")
+		}},
+		{"resident memory, started anew and idle", "MB", func(ctx context.Context, s *stage, c *contender) (float64, error) {
+			if err := c.stop(ctx, s); err != nil {
+				return 0, err
+			}
+			if _, err := c.start(ctx, s); err != nil {
+				return 0, err
+			}
+			return c.memory("VmRSS")
+		}},
+		{"key typed to its echo", "ms", func(ctx context.Context, s *stage, _ *contender) (float64, error) {
+			return keys(ctx, s, commands)
 		}},
 		{"joined again after the hub's restart", "ms", func(ctx context.Context, s *stage, _ *contender) (float64, error) {
 			return middle(rounds, func(int) (time.Duration, error) { return restarted(ctx, s) })

@@ -1,4 +1,4 @@
-// Needs node and npm: plays the story with the daemon and with a client on the phoenix package.
+// Needs node, npm and script(1): plays the story with the daemon and with a client on the phoenix package.
 package main
 
 import (
@@ -9,7 +9,7 @@ import (
 )
 
 func TestBothClientsPlayTheStory(t *testing.T) {
-	for _, program := range []string{"node", "npm"} {
+	for _, program := range []string{"node", "npm", "script"} {
 		if _, err := exec.LookPath(program); err == nil {
 			continue
 		}
@@ -38,5 +38,21 @@ func TestBothClientsPlayTheStory(t *testing.T) {
 		if fields := strings.Fields(strings.TrimPrefix(lines[i+1], p.text)); len(fields) != 5 || fields[1] != p.unit || fields[3] != p.unit {
 			t.Errorf("%q", lines[i+1])
 		}
+	}
+}
+
+// TestStoryHasItsStepsInOrder holds the story against what it is to tell.
+func TestStoryHasItsStepsInOrder(t *testing.T) {
+	steps := []string{
+		"start to joined", "true, proposed to outcome", "100 commands at once", "100 MB of output",
+		"idle", "key typed to its echo", "joined again after the hub's restart",
+	}
+	for _, p := range story(1, 1) {
+		if len(steps) > 0 && strings.Contains(p.text, steps[0]) {
+			steps = steps[1:]
+		}
+	}
+	if len(steps) > 0 {
+		t.Errorf("the story lacks, or has too early, %q", steps)
 	}
 }

@@ -24,6 +24,7 @@ type stage struct {
 	folder  string // of the store
 	root    string // of the project
 	token   string // that a client joins with
+	person  string // the token of who sits at the terminal
 	address string
 
 	hub    *hub.Hub
@@ -42,7 +43,7 @@ func (allowed) Decide(hub.Project, hub.Proposal) (policy.Decision, error) {
 func newStage(folder string) *stage {
 	return &stage{
 		folder: filepath.Join(folder, "hub"), root: filepath.Join(folder, "home", "project"),
-		token: "brb_" + rand.Text() + rand.Text(), address: "127.0.0.1:0",
+		token: "brb_" + rand.Text() + rand.Text(), person: rand.Text(), address: "127.0.0.1:0",
 	}
 }
 
@@ -61,6 +62,7 @@ func (s *stage) start() (err error) {
 		Credentials:    []hub.Credential{{ID: "figures", Project: projectID, Token: s.token}},
 		Decider:        allowed{},
 		Person:         "figures",
+		PersonToken:    s.person,
 		ActionDeadline: 5 * time.Minute,
 		Hosts:          []string{s.address},
 		Log:            slog.New(slog.DiscardHandler),

@@ -1,6 +1,7 @@
 // A minimal client of the same contract, as one writes it on the official Phoenix package and child_process: a fresh
-// ticket a connection, one channel, commands and terminals. Terminals go through script(1), which gives them a tty
-// without a native module. It keeps no journal, has no policy and abandons what runs when it ends.
+// ticket a connection, one channel, commands and terminals. Terminals go through script(1) of util-linux, which gives
+// them a tty: node-pty, the module for it, compiles native code when installed on Linux. It keeps no journal, has no
+// policy and abandons what runs when it ends.
 import { spawn } from "node:child_process";
 import { Socket } from "phoenix";
 import WebSocket from "ws";
