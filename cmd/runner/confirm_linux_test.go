@@ -89,7 +89,7 @@ func TestPersonConfirmsAtTheMachine(t *testing.T) {
 	}
 	awaitTrue(t, "the hub shows that it waits", func() bool { return shown(id, true) })
 	wants(t, home, 1, `held_action_not_found`, "confirm", "allow", "nothing")
-	wants(t, home, 0, held.ID, "confirm", "allow", held.ID, "--json")
+	wants(t, home, 0, `^\{"id":"`+held.ID+`",.*\}\n$`, "confirm", "allow", held.ID, "--json")
 	if a := awaitAction(t, h, id); a.Status != hub.Executed || a.Outcome.Output != "ran\n" || a.Held {
 		t.Errorf("%+v", a)
 	}
@@ -97,6 +97,10 @@ func TestPersonConfirmsAtTheMachine(t *testing.T) {
 
 	id = proposeText(t, h, unseen)
 	wants(t, home, 0, `^$`, "confirm", "refuse", awaitHeld(t, home, id).ID)
+	failuretest.Produced(t, awaitAction(t, h, id).Outcome.Failure, failure.ConfirmationRefused)
+	id = proposeText(t, h, unseen)
+	held = awaitHeld(t, home, id)
+	wants(t, home, 0, `^\{"id":"`+held.ID+`",.*\}\n$`, "confirm", "refuse", held.ID, "--json")
 	failuretest.Produced(t, awaitAction(t, h, id).Outcome.Failure, failure.ConfirmationRefused)
 	wants(t, home, 2, `.`, "confirm", "allow")
 	wants(t, home, 2, `.`, "confirm", "perhaps")

@@ -33,12 +33,14 @@ Exit codes: 0 nothing of it is up; 2 refused; 5 the service manager did not answ
 
 // takenDown is what `down --json` prints; its form is stable.
 type takenDown struct {
-	Removed []string `json:"removed"` // names of services
+	Removed []string `json:"removed"` // names of services that were stopped and removed
+	// Unanswered are those whose unit is removed while the manager did not say what became of what it had started.
+	Unanswered []string `json:"unanswered"`
 }
 
 // down removes both services. One that can't be removed does not keep the other.
 func down(ctx context.Context) (takenDown, error) {
-	done := takenDown{[]string{}}
+	done := takenDown{Removed: []string{}, Unanswered: []string{}}
 	var errs error
 	for _, flags := range []serviceFlags{{machine: true}, {hub: true}} {
 		t, err := flags.target(ctx)
@@ -46,11 +48,13 @@ func down(ctx context.Context) (takenDown, error) {
 			return done, err
 		}
 		err = t.manager.Uninstall(ctx, t.id)
-		if failure.Is(err, failure.ServiceNotInstalled) {
+		switch {
+		case failure.Is(err, failure.ServiceNotInstalled):
 			continue
-		}
-		if err == nil || failure.Is(err, failure.ServiceManagerSilent) { // its unit is gone all the same
+		case err == nil:
 			done.Removed = append(done.Removed, t.manager.Name(t.id))
+		case failure.Is(err, failure.ServiceManagerSilent):
+			done.Unanswered = append(done.Unanswered, t.manager.Name(t.id))
 		}
 		errs = errors.Join(errs, err)
 	}
@@ -65,7 +69,10 @@ func (d takenDown) print(asJSON bool, out io.Writer) error {
 		fmt.Fprintf(out, "stopped and removed %s\n", name)
 	}
 	text := "Pairing, settings, journal and the hub's database stay; `runner up` goes on with them."
-	if len(d.Removed) == 0 {
+	for _, name := range d.Unanswered {
+		fmt.Fprintf(out, "removed the unit of %s; the service manager did not answer, so what it started may still run\n", name)
+	}
+	if len(d.Removed)+len(d.Unanswered) == 0 {
 		text = "no service of runner up is installed"
 	}
 	_, err := fmt.Fprintln(out, text)

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -70,28 +69,23 @@ func login(cmd *cobra.Command, o loginOptions) error {
 	if o.tokenFile != "" && o.tokenIn {
 		return usageError(failure.New(failure.Usage, "--token-file and --token-stdin").Because("there is one token to check").Then("give one of them"))
 	}
-	values, src, err := loadSettings()
+	a, unpaired, err := openAccount(o.keychain)
 	if err != nil {
 		return err
 	}
-	values.Pairing.Keychain = values.Pairing.Keychain || o.keychain
-	store := pairingStore(src, values)
-	before, notices, unpaired := store.Load()
-	for _, notice := range notices {
-		fmt.Fprintf(cmd.ErrOrStderr(), "runner: %s\n", visible(notice.Error()))
-	}
+	before, store := a.pairing, a.store
+	a.tellNotices(cmd.ErrOrStderr())
 	if failure.Is(unpaired, failure.PairingNewer) {
 		return unpaired
 	}
-	server, err := loginServer(cmd.Context(), o.server, values.APIURL, before.Server)
+	server, err := loginServer(cmd.Context(), o.server, a.settings.APIURL, before.Server)
 	if err != nil {
 		return usageError(err)
 	}
-	transport, err := pairing.NewTransport(values.Proxy, values.CAFile)
+	c, err := a.client(server, nil)
 	if err != nil {
 		return usageError(err)
 	}
-	c := pairing.Client{BaseURL: server, HTTP: &http.Client{Transport: transport.HTTP}}
 	if o.tokenFile != "" || o.tokenIn {
 		token, err := secretFrom(o.tokenFile, cmd.InOrStdin(), cmd.ErrOrStderr())
 		if err != nil {
@@ -244,6 +238,9 @@ func keptIn(p pairing.Pairing, store pairing.Store) string {
 
 // checkToken asks the server whether it accepts a project token, which is kept nowhere.
 func checkToken(cmd *cobra.Command, c pairing.Client, token string, o loginOptions) error {
+	if !settings.TokenForm(token) {
+		return usageError(failure.New(failure.CredentialInvalid, "token"))
+	}
 	c.Credential = pairing.Token{Secret: settings.NewSecret(token)}
 	var err error
 	if o.project != "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -30,21 +31,29 @@ func quickHub(t *testing.T, home string) (h *hub.Hub, address, root, jwk string)
 // decide answers the machine that waits under a code, as the hub's owner.
 func decide(t *testing.T, address, code, decision string) {
 	t.Helper()
+	if err := decideLogin(address, ownersToken, code, decision); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// decideLogin is the form of the hub's page for machines that wait.
+func decideLogin(address, token, code, decision string) error {
 	form := url.Values{"user_code": {code}, "decision": {decision}}
 	r, err := http.NewRequest("POST", address+"/device", strings.NewReader(form.Encode()))
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	r.Header.Set("Authorization", "Bearer "+ownersToken)
+	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	defer resp.Body.Close()
 	if body, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%d %v %s", resp.StatusCode, err, body)
+		return fmt.Errorf("%d %v %s", resp.StatusCode, err, body)
 	}
+	return nil
 }
 
 // waitingLogin starts a login and gives it with the code that it shows.

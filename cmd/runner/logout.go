@@ -1,14 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
 	"brabo.dev/runner/runner/failure"
-	"brabo.dev/runner/runner/pairing"
-	"brabo.dev/runner/runner/settings"
 )
 
 func newLogoutCommand() *cobra.Command {
@@ -26,12 +24,12 @@ pairing it does nothing. Where the server can't be told, the key is removed all 
 }
 
 func logout(cmd *cobra.Command, asJSON bool) error {
-	values, src, err := loadSettings()
+	a, unusable, err := openAccount(false)
 	if err != nil {
 		return err
 	}
-	store := pairingStore(src, values)
-	p, _, unusable := store.Load()
+	p, store := a.pairing, a.store
+	a.tellNotices(cmd.ErrOrStderr())
 	var untold error
 	switch {
 	case failure.Is(unusable, failure.NotLoggedIn):
@@ -42,7 +40,7 @@ func logout(cmd *cobra.Command, asJSON bool) error {
 		// A key that can't sign can't be given up at the server; that of another machine is not ours to give up.
 		untold = failure.New(failure.LogoutUnconfirmed, store.Path()).Because("the pairing was removed here, but not revoked at the server: %s", failure.As(unusable).Cause).Wrap(unusable)
 	default:
-		untold = revokeAt(cmd, p, values)
+		untold = a.revoke(cmd.Context())
 	}
 	if err := store.Remove(); err != nil {
 		return err
@@ -53,13 +51,15 @@ func logout(cmd *cobra.Command, asJSON bool) error {
 	return tellLogout(cmd, asJSON, true, p.Server, fmt.Sprintf("%s is not paired with %s any more", visible(p.Name), visible(p.Server)))
 }
 
-// revokeAt gives the key up at its server. One that the server has revoked or does not know is as good.
-func revokeAt(cmd *cobra.Command, p pairing.Pairing, values settings.Settings) error {
-	transport, err := pairing.NewTransport(values.Proxy, values.CAFile)
-	if err == nil {
-		c := pairing.Client{BaseURL: p.Server, Credential: p.Key, HTTP: &http.Client{Transport: transport.HTTP}}
-		err = c.Revoke(cmd.Context(), p.Key.ID())
+// revoke gives the key up at its server. One that the server has revoked or does not know is as good.
+func (a account) revoke(ctx context.Context) error {
+	p := a.pairing
+	c, err := a.client(p.Server, p.Key)
+	if err != nil {
+		return failure.New(failure.LogoutUnconfirmed, p.Server).
+			Because("the pairing was removed here, but the server was not asked to forget the key: %s", failure.From(err, p.Server).Error()).Wrap(err)
 	}
+	err = c.Revoke(ctx, p.Key.ID())
 	if err == nil || failure.Is(err, failure.CredentialRevoked) || failure.Is(err, failure.CredentialUnknown) {
 		return nil
 	}

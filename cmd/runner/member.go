@@ -55,6 +55,7 @@ func newMemberCommand() *cobra.Command {
 			return c.RemoveMember(cmd.Context(), args[0])
 		},
 	}
+	var asJSON bool
 	list := &cobra.Command{
 		Use: "list", Short: "List the people", Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,8 +64,8 @@ func newMemberCommand() *cobra.Command {
 				return err
 			}
 			members, err := c.Members(cmd.Context())
-			if err != nil {
-				return err
+			if err != nil || asJSON {
+				return orJSON(cmd.OutOrStdout(), members, err)
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 			for _, m := range members {
@@ -73,6 +74,7 @@ func newMemberCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
+	list.Flags().BoolVar(&asJSON, "json", false, "as JSON: a list")
 	for _, c := range []*cobra.Command{add, role, remove, list} {
 		flags.add(c.Flags())
 		cmd.AddCommand(c)
@@ -113,6 +115,7 @@ func newCredentialCommand() *cobra.Command {
 			return c.RemoveGitCredential(cmd.Context(), args[0])
 		},
 	}
+	var asJSON bool
 	list := &cobra.Command{
 		Use: "list", Short: "List the hosts", Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -121,12 +124,17 @@ func newCredentialCommand() *cobra.Command {
 				return err
 			}
 			credentials, err := c.GitCredentials(cmd.Context())
-			for _, each := range credentials {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", shown.Text(each.Host), shown.Text(each.Username))
+			if err != nil || asJSON {
+				return orJSON(cmd.OutOrStdout(), credentials, err)
 			}
-			return err
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			for _, each := range credentials {
+				fmt.Fprintf(w, "%s\t%s\n", shown.Text(each.Host), shown.Text(each.Username))
+			}
+			return w.Flush()
 		},
 	}
+	list.Flags().BoolVar(&asJSON, "json", false, "as JSON: a list, without the tokens")
 	for _, c := range []*cobra.Command{set, remove, list} {
 		flags.add(c.Flags())
 		cmd.AddCommand(c)
@@ -159,6 +167,7 @@ func secretFrom(path string, in io.Reader, prompt io.Writer) (string, error) {
 func newAutonomyCommand() *cobra.Command {
 	var flags hubFlags
 	var agent, kind string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "autonomy [auto_approve|require_approval|deny|none]",
 		Short: "Show or set how far agents go without being asked",
@@ -176,8 +185,8 @@ The ceilings bind whatever is set: pushes, merges and what reaches the world fro
 				return err
 			}
 			rows, err := setOrShow(cmd, c, project, args, hub.Autonomy{Agent: agent, ActionType: kind})
-			if err != nil {
-				return err
+			if err != nil || asJSON {
+				return orJSON(cmd.OutOrStdout(), rows, err)
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 			for _, r := range rows {
@@ -189,6 +198,7 @@ The ceilings bind whatever is set: pushes, merges and what reaches the world fro
 	flags.addProject(cmd.Flags())
 	cmd.Flags().StringVar(&agent, "agent", "*", "which agent; * is every one")
 	cmd.Flags().StringVar(&kind, "type", "*", "which type of action; * is every one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON: the rows, as a list")
 	return cmd
 }
 

@@ -52,7 +52,11 @@ func serviceUninstall(ctx context.Context, flags serviceFlags, purge bool, out i
 	if uninstalled != nil && !failure.Is(uninstalled, failure.ServiceManagerSilent) {
 		return serviceExit(uninstalled)
 	}
-	fmt.Fprintf(out, "removed %s\n", t.manager.Name(t.id))
+	if uninstalled == nil {
+		fmt.Fprintf(out, "removed %s\n", t.manager.Name(t.id))
+	} else {
+		fmt.Fprintf(out, "removed the unit of %s; the service manager did not answer, so what it started may still run\n", t.manager.Name(t.id))
+	}
 	if purge {
 		if err := purgeService(ctx, t, d, out); err != nil {
 			return errors.Join(serviceExit(uninstalled), err)

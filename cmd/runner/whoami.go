@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"text/tabwriter"
 	"time"
 
@@ -49,24 +48,22 @@ type identity struct {
 }
 
 func whoami(cmd *cobra.Command, asJSON bool) error {
-	values, src, err := loadSettings()
+	a, unusable, err := openAccount(false)
 	if err != nil {
 		return err
 	}
-	store := pairingStore(src, values)
-	p, notices, err := store.Load()
-	if err != nil {
-		return &exitError{exitLoggedOut, err}
+	if unusable != nil {
+		return &exitError{exitLoggedOut, unusable}
 	}
-	transport, err := pairing.NewTransport(values.Proxy, values.CAFile)
+	p := a.pairing
+	c, err := a.client(p.Server, p.Key)
 	if err != nil {
 		return usageError(err)
 	}
-	c := pairing.Client{BaseURL: p.Server, Credential: p.Key, HTTP: &http.Client{Transport: transport.HTTP}}
 	_, _, refused := c.Projects(cmd.Context())
 	me := identity{
 		Server: p.Server, Machine: p.Name, Owner: p.Owner, ID: p.Key.ID(), Fingerprint: hub.Fingerprint(p.Key.Public()),
-		Kept: keptIn(p, store), PairedAt: p.At, Standing: "good", Notices: notices,
+		Kept: keptIn(p, a.store), PairedAt: p.At, Standing: "good", Notices: a.notices,
 	}
 	if refused != nil {
 		me.Failure = failure.From(refused, p.Server)
@@ -76,9 +73,7 @@ func whoami(cmd *cobra.Command, asJSON bool) error {
 		err = writeJSON(cmd.OutOrStdout(), me)
 	} else {
 		err = writeIdentity(cmd.OutOrStdout(), me)
-		for _, notice := range notices {
-			fmt.Fprintf(cmd.ErrOrStderr(), "runner: %s\n", visible(notice.Error()))
-		}
+		a.tellNotices(cmd.ErrOrStderr())
 		if err == nil && me.Failure != nil {
 			return &exitError{standingCode(refused), me.Failure}
 		}

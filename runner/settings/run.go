@@ -101,7 +101,7 @@ func (r *Run) resolveCredential(flags RunFlags, src Sources) error {
 		r.Warnings = append(r.Warnings, "other users of this machine can read a token on the command line; BRABO_ACCOUNT_TOKEN or a device key keeps it to yourself")
 	}
 	if token != "" {
-		if !tokenForm(token) {
+		if !TokenForm(token) {
 			return failure.New(failure.CredentialInvalid, from.Name)
 		}
 		r.Token, r.From["token"] = NewSecret(token), from
@@ -133,8 +133,9 @@ func (r *Run) pairedElsewhere(src Sources) error {
 		Then("take the other address out, or pair with it: `runner login %s`", r.APIURL)
 }
 
-// tokenForm is the local check of protocol.md 1.3; white space inside can only be a slip of copying.
-func tokenForm(token string) bool {
+// TokenForm reports whether text has the form of a project token, the local check of protocol.md 1.3: white space inside
+// can only be a slip of copying.
+func TokenForm(token string) bool {
 	return strings.HasPrefix(token, "brb_") && len(token) >= 20 &&
 		!strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
