@@ -182,6 +182,12 @@ func (b *browser) press(text string) {
 		switch {
 		case r == '\r':
 			down.Key, down.WindowsVirtualKeyCode = "Enter", 13
+		case r == '\t':
+			down.Key, down.Text, down.UnmodifiedText, down.WindowsVirtualKeyCode = "Tab", "", "", 9
+		case r == '\x1b':
+			down.Key, down.Text, down.UnmodifiedText, down.WindowsVirtualKeyCode = "Escape", "", "", 27
+		case r == ' ':
+			down.WindowsVirtualKeyCode = 32
 		case unicode.IsUpper(r):
 			down.Modifiers = 8 // shift
 		}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,9 +23,11 @@ type pageStage struct {
 	host  *hubHost
 	home  string
 	owner *client.Client
+	// daemon serves the project "p".
+	daemon *process
 }
 
-func onPage(t *testing.T) *pageStage {
+func onPage(t *testing.T, change ...func(*exec.Cmd)) *pageStage {
 	t.Helper()
 	b := startChromium(t) // first: without it nothing else need start
 	home := inHome(t)
@@ -40,12 +43,12 @@ func onPage(t *testing.T) *pageStage {
 			t.Fatal(err)
 		}
 	}
-	startProcess(t, home, host.root, host.url)
+	daemon := startProcess(t, home, host.root, host.url, change...)
 	awaitRunner(t, host.hub)
 	if err := os.WriteFile(filepath.Join(host.root, "permissions.json"), []byte(`{"allow":["Terminal(echo)"],"deny":["Terminal(curl)"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &pageStage{b, host, home, client.New(host.url, token)}
+	s := &pageStage{b, host, home, client.New(host.url, token), daemon}
 	link, _, err := s.owner.LoginLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +62,27 @@ func onPage(t *testing.T) *pageStage {
 func (s *pageStage) propose(command ...string) (id string) {
 	s.t.Helper()
 	id = strings.Fields(wants(s.t, s.home, 0, `pending`, append([]string{"propose", "terminal", "--project", "p", "--"}, command...)...))[0]
-	s.until(fmt.Sprintf(`document.querySelector('#queue-cards[data-ready] .card[data-id=%q]').dataset.preview === 'shown'`, id))
+	s.shown(id)
 	return id
+}
+
+// proposes proposes anything, and waits until its card shows everything.
+func (s *pageStage) proposes(p hub.Proposal) (id, card string) {
+	s.t.Helper()
+	p.ProjectID = "p"
+	a, err := s.owner.Propose(s.t.Context(), p)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.ID, s.shown(a.ID)
+}
+
+// shown waits until an action's card shows everything and can be answered, and gives the card's selector.
+func (s *pageStage) shown(id string) (card string) {
+	s.t.Helper()
+	card = fmt.Sprintf(`.card[data-id="%s"]`, id)
+	s.until(`document.querySelector('#queue-cards[data-ready] ` + card + `').dataset.preview === 'shown'`)
+	return "#queue-cards " + card
 }
 
 // text gives the text of what a selector finds.

@@ -82,10 +82,10 @@ func TestPageOffersWhatTheRoleMay(t *testing.T) {
 		}
 	}
 	s.as("b-viewer", "viewer")
-	s.until(`document.querySelector('#queue-cards[data-ready] ` + card[len("#queue-cards "):] + `').dataset.preview === 'shown'`)
+	s.shown(id)
 	s.press("aA") // neither key does what no button may
 	s.as("b-developer", "developer")
-	s.until(`document.querySelector('#queue-cards[data-ready] ` + card[len("#queue-cards "):] + `').dataset.preview === 'shown'`)
+	s.shown(id)
 	s.press("A")
 	s.press("a")
 	if a := awaitAction(t, s.host.hub, id); a.DecidedBy == nil || *a.DecidedBy != "b-developer" {

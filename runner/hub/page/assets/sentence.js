@@ -26,7 +26,7 @@ export function decider({ status, decidedBy }) {
 export const decision = (action) => (action.status === 'pending' ? 'waiting' : `${action.status === 'denied' ? 'denied' : 'approved'} ${decider(action)}`);
 
 /** How an action stands, in one word and the class that colours it. */
-export function standing({ status, outcome, heldAtMachine }) {
+export function standing({ status, outcome, heldAtMachine, dueAt }) {
   switch (status) {
     case 'executed':
       return ['done', 'good'];
@@ -38,6 +38,7 @@ export function standing({ status, outcome, heldAtMachine }) {
     case 'pending':
       return ['waiting', 'ask'];
     default:
+      if (dueAt) return ['with its proposer', 'live']; // who carries it out and reports
       return heldAtMachine ? ['held', 'ask'] : ['running', 'live'];
   }
 }

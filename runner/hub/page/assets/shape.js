@@ -21,6 +21,7 @@ const titles = {
   container_start: (p) => `start container from ${p.imagem ?? p.image ?? 'its image'}`,
   container_stop: () => 'stop the container',
   container_remove: () => 'remove the container',
+  instruction_patch: (p) => `change the instructions ${p.path ?? p.file ?? ''}`.trim(),
   spend: (p) => `spend ${p.amount ?? ''} ${p.currency ?? ''}`.trim(),
 };
 
