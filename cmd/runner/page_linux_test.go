@@ -27,7 +27,13 @@ type pageStage struct {
 	daemon *process
 }
 
-func onPage(t *testing.T, change ...func(*exec.Cmd)) *pageStage {
+// pageSetup adapts the hub and the daemon of a pageStage.
+type pageSetup struct {
+	hub    func(*hub.Config)
+	daemon func(*exec.Cmd)
+}
+
+func onPage(t *testing.T, setup ...pageSetup) *pageStage {
 	t.Helper()
 	b := startChromium(t) // first: without it nothing else need start
 	home := inHome(t)
@@ -36,6 +42,11 @@ func onPage(t *testing.T, change ...func(*exec.Cmd)) *pageStage {
 	host := startHubHost(t, home, func(c *hub.Config) {
 		c.Decider, c.PersonToken, c.Person, c.AgentToken = nil, token, "ana", "agent-token-of-the-test"
 		c.Projects[0].Mode = hub.ModeMounted
+		for _, s := range setup {
+			if s.hub != nil {
+				s.hub(c)
+			}
+		}
 	})
 	folder := filepath.Join(home, ".local", "share", "runner", "hub")
 	for name, text := range map[string]string{client.AddressFile: fmt.Sprintf(`{"url":%q}`, host.url), client.TokenFile: token + "\n"} {
@@ -43,7 +54,13 @@ func onPage(t *testing.T, change ...func(*exec.Cmd)) *pageStage {
 			t.Fatal(err)
 		}
 	}
-	daemon := startProcess(t, home, host.root, host.url, change...)
+	daemon := startProcess(t, home, host.root, host.url, func(cmd *exec.Cmd) {
+		for _, s := range setup {
+			if s.daemon != nil {
+				s.daemon(cmd)
+			}
+		}
+	})
 	awaitRunner(t, host.hub)
 	if err := os.WriteFile(filepath.Join(host.root, "permissions.json"), []byte(`{"allow":["Terminal(echo)"],"deny":["Terminal(curl)"]}`), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (h *Hub) begin() error {
 			return err
 		}
 		for _, p := range h.c.Projects {
-			row := store.Project{ID: p.ID, Workspace: workspaceID, Name: p.Name, Mode: string(p.Mode), Root: p.Root, DirName: p.ID, AlsoInside: p.AlsoInside, Created: now}
+			row := store.Project{ID: p.ID, Workspace: workspaceID, Name: p.Name, Mode: string(p.Mode), Root: p.Root, DirName: cmp.Or(p.DirName, p.ID), AlsoInside: p.AlsoInside, Created: now}
 			if err := tx.PutProject(row); err != nil {
 				return err
 			}
