@@ -205,6 +205,10 @@ func (s *pageStage) showsHostileText() {
 	if n := value[int](s.browser, `document.querySelectorAll('.card img, .card script').length`); n != 0 {
 		s.t.Errorf("%d elements were made of the text of a command", n)
 	}
+	// The command line shows the same.
+	if out := wants(s.t, s.home, 0, `<U\+202E>txt\.exe`, "pending"); strings.ContainsAny(out, "\u202e\u2066\x1b") {
+		s.t.Errorf("%q", out)
+	}
 	// However long it is, the answers stay within reach, on a phone, too.
 	s.size(390, 844, "light")
 	if high := value[float64](s.browser, `document.querySelector('`+card+`').getBoundingClientRect().height`); high > 2*844 {

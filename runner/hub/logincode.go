@@ -53,7 +53,7 @@ func (h *Hub) getLogin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, browserCookie(r, secret, int(browserLife/time.Second)))
-	page.WriteSignedIn(w) // it names no referrer: the code stands in the address
+	page.WriteSignedIn(w)
 }
 
 // signInBrowser uses a code up for a session of a browser, and gives the session's secret. It is on the disk before the

@@ -52,7 +52,7 @@ func Open(o Options) (*slog.Logger, io.Closer, error) {
 			rotated.MaxSize = int(max(1, size/2))
 		}
 		file = rotated
-		handlers = append(handlers, slog.NewJSONHandler(o.Secrets.Lines(rotated), &slog.HandlerOptions{Level: o.Level, ReplaceAttr: readable}))
+		handlers = append(handlers, slog.NewJSONHandler(o.Secrets.Lines(escaped{rotated}), &slog.HandlerOptions{Level: o.Level, ReplaceAttr: readable}))
 	}
 	return slog.New(newSparing(slog.NewMultiHandler(handlers...))), file, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"brabo.dev/runner/runner/hub"
+	"brabo.dev/runner/runner/shown"
 )
 
 // Result is what a tool returns beside its text.
@@ -24,14 +25,14 @@ type Result struct {
 }
 
 func resultOf(a hub.Action) Result {
-	r := Result{ID: a.ID, Status: string(a.Status), Reason: a.Reason}
+	r := Result{ID: a.ID, Status: string(a.Status), Reason: visible(a.Reason)}
 	if a.RejectionReason != "" {
-		r.Reason = a.RejectionReason
+		r.Reason = visible(a.RejectionReason)
 	}
 	if o := a.Outcome; o != nil {
 		r.ExitCode, r.TimedOut, r.output = o.ExitCode, o.TimedOut, o.Output
 		if o.Failure != nil {
-			r.Failure = o.Failure.Error()
+			r.Failure = visible(o.Failure.Error())
 		}
 		var value any
 		if len(o.Result) > 0 && json.Unmarshal(o.Result, &value) == nil {
@@ -39,6 +40,14 @@ func resultOf(a hub.Action) Result {
 		}
 	}
 	return r
+}
+
+// visible shows what a client's person would not see of text that may have parts of a command in it.
+func visible(text string) string { return strings.Join(shown.Lines(text), "\n") }
+
+// progress is what a client hears while an action waits.
+func progress(a hub.Action) string {
+	return fmt.Sprintf("action %s is %s: %s", a.ID, a.Status, visible(a.Reason))
 }
 
 // call is the result as the model reads it. What did not happen is an error, so that it is not taken for done.

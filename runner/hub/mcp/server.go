@@ -94,7 +94,7 @@ func (t tools) report(ctx context.Context, request *mcp.CallToolRequest, a hub.A
 		for n := 1.0; ; n++ {
 			// A client that is gone hears nothing; the call ends by its own.
 			_ = request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-				ProgressToken: token, Progress: n, Message: fmt.Sprintf("action %s is %s: %s", a.ID, a.Status, a.Reason),
+				ProgressToken: token, Progress: n, Message: progress(a),
 			})
 			select {
 			case <-tick.C:

@@ -48,7 +48,10 @@ func WriteSignIn(w http.ResponseWriter, status int, problem string) {
 
 // WriteSignedIn answers who has just signed in by a link: a page that goes on to / by itself. A redirect would not do,
 // since a browser that came from another site's link keeps a strict cookie back from all the way there.
-func WriteSignedIn(w http.ResponseWriter) { write(w, http.StatusOK, "signedin.html", nil) }
+func WriteSignedIn(w http.ResponseWriter) {
+	w.Header().Set("Referrer-Policy", "no-referrer") // its address signs in
+	write(w, http.StatusOK, "signedin.html", nil)
+}
 
 // WriteFailure answers a request for a page with a failure, under status.
 func WriteFailure(w http.ResponseWriter, status int, f *failure.Failure) {
