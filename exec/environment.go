@@ -123,3 +123,13 @@ func commandEnv(env []string, dir string) []string {
 	}
 	return append(all, "PWD="+dir)
 }
+
+// markName is a variable in a command's environment by which its orphans are told from those of a command that runs at
+// the same time. Nothing depends on its being left alone, see reaper.
+const markName = "RUNNER_COMMAND_ID"
+
+// Marked is env for a program that this process starts outside Run, with the mark by which EndMarked of a later daemon
+// finds it and what it starts.
+func Marked(env []string, mark string) []string {
+	return append(env[:len(env):len(env)], markName+"="+mark)
+}

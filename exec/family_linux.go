@@ -7,10 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markName is a variable in a command's environment by which its orphans are told from those of a command that runs at
-// the same time. Nothing depends on its being left alone, see reaper.
-const markName = "RUNNER_COMMAND_ID"
-
 // kin finds those of a family that left its group, where this process adopts them. Otherwise it knows the group alone,
 // which is why the shell is then collected last: its zombie keeps the group's number.
 type kin struct {

@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"time"
@@ -37,9 +38,38 @@ const (
 // receiveCreate takes a workspace_create.
 func (s *session) receiveCreate(l link, in incoming) {
 	c, fail := action.DecodeWorkspaceCreate(in.payload, l.granted)
+	in.payload = withoutAddressSecrets(in.payload)
 	in.ref, in.deadline = c.Ref, in.received.Add(cmp.Or(c.Deadline, s.m.o.Workspaces.Deadline, createDeadline))
 	fail = cmp.Or(fail, s.hide(&in, c.Env))
 	s.receive(l, in, fail, func() *failure.Failure { return s.acceptCreate(l, c, in) })
+}
+
+// withoutAddressSecrets is a workspace_create as the journal may have it. It is never run from there. An address that
+// holds a secret is refused, but the refusal is kept too.
+func withoutAddressSecrets(raw json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return raw
+	}
+	changed := false
+	for name, member := range members {
+		var address string
+		if !strings.EqualFold(name, "repoUrl") || json.Unmarshal(member, &address) != nil || address == "" {
+			continue
+		}
+		if shown := git.Shown(address); shown != address {
+			members[name], _ = json.Marshal(shown) // a string always has a form
+			changed = true
+		}
+	}
+	if !changed {
+		return raw
+	}
+	kept, err := json.Marshal(members)
+	if err != nil {
+		return raw // can't be: each member was read from valid JSON
+	}
+	return kept
 }
 
 // acceptCreate queues the making of a folder.
@@ -60,7 +90,7 @@ func (s *session) acceptCreate(l link, c action.WorkspaceCreate, in incoming) *f
 	if fail := s.guardCreate(create, in); fail != nil {
 		return fail
 	}
-	g, fail := s.cloner(c.Env)
+	g, fail := s.cloner(c.Env, in)
 	if fail != nil {
 		return fail
 	}
@@ -94,7 +124,7 @@ func (s *session) guardCreate(c workspace.Create, in incoming) *failure.Failure 
 
 // cloner is a git in the person's own environment. What came with the action is judged like that of a command, but
 // only a credential is taken from it.
-func (s *session) cloner(env map[string]string) (git.Git, *failure.Failure) {
+func (s *session) cloner(env map[string]string, in incoming) (git.Git, *failure.Failure) {
 	c := s.m.o.Commands
 	if _, err := exec.Environment(c.Inherited, c.Environment, env); err != nil {
 		return git.Git{}, failure.From(err, "env")
@@ -103,9 +133,22 @@ func (s *session) cloner(env map[string]string) (git.Git, *failure.Failure) {
 	if err != nil {
 		return git.Git{}, failure.From(err, "env")
 	}
+	return s.git(in, own), nil
+}
+
+// git is git for an action, in env. What it starts carries the action's mark, so that a later daemon can end it.
+func (s *session) git(in incoming, env []string) git.Git {
 	g := *s.m.o.Git
-	g.Env = own
-	return g, nil
+	g.Env = env
+	run, mark := g.Run, markOf(s.key(in))
+	if run == nil {
+		run = git.Process
+	}
+	g.Run = func(ctx context.Context, c git.Command) (git.Output, error) {
+		c.Env = exec.Marked(c.Env, mark)
+		return run(ctx, c)
+	}
+	return g
 }
 
 // create makes the folder. That it is confirmed before its result is told is the delivery's to see to.

@@ -125,8 +125,18 @@ func TestCloneKeepsItsCredentialToItself(t *testing.T) {
 	d := creating(t, e, home, func(o *Options) { o.Git.Program, o.Ledger = wrapper, kept })
 	e.joined(t)
 	var said strings.Builder
-	for ref, repository := range map[string]string{"a": "shop.git", "b": "gone.git"} {
-		e.send(t, action.EventWorkspaceCreate, fmt.Sprintf(`{"ref":%q,"projectId":"p","segmento":"%s","repoUrl":"%s/%s","env":%s}`, ref, ref, h.URL, repository, credential()))
+	secret := gittest.Token + gittest.Token // long enough to be a token where a name is expected
+	inAddress := strings.Replace(h.URL, "https://", "https://ana:"+secret+"@", 1) + "/shop.git"
+	for _, c := range []struct{ ref, segment, address, env string }{
+		{"a", `"a"`, h.URL + "/shop.git", credential()},
+		{"b", `"b"`, h.URL + "/gone.git", credential()},
+		{"password", `"c"`, inAddress, "{}"},
+		{"user", `"d"`, strings.Replace(inAddress, "ana:", "", 1), "{}"},
+		{"no address", `"e"`, strings.Replace(inAddress, "ana:", "x:y/", 1), "{}"},
+		{"malformed", "7", inAddress, "{}"},
+		{strings.Repeat("long", 100), `"f"`, inAddress, "{}"},
+	} {
+		e.send(t, action.EventWorkspaceCreate, fmt.Sprintf(`{"ref":%q,"projectId":"p","segmento":%s,"repoUrl":%q,"env":%s}`, c.ref, c.segment, c.address, c.env))
 		for timeout, event := time.After(60*time.Second), ""; event != action.EventWorkspaceCreateResult; {
 			select {
 			case m := <-e.heard:

@@ -60,9 +60,10 @@ func clean(path string) string {
 func (s *session) sync(ctx context.Context, m action.MirrorSync, in incoming) {
 	destination := clean(m.Destino)
 	if s.mirror == nil || s.mirror.Destination != destination {
-		s.mirror = &workspace.Mirror{Root: s.folder.Path, Destination: destination, Options: s.m.o.Folder, Files: s.gitFiles}
+		s.mirror = &workspace.Mirror{Root: s.folder.Path, Destination: destination, Options: s.m.o.Folder}
 	}
 	tell := s.progress(m.Ref)
+	s.mirror.Files = func(ctx context.Context) ([]string, error) { return s.gitFiles(ctx, in) }
 	s.mirror.Apart = s.m.roots()
 	s.mirror.Progress = func(done, total int) { tell("mirror", "files", int64(done), int64(total)) }
 	done, err := s.mirror.Sync(ctx)
@@ -107,14 +108,12 @@ func refusedDestination(name failure.Name) bool {
 }
 
 // gitFiles lists the project's files, as git sees them.
-func (s *session) gitFiles(ctx context.Context) ([]string, error) {
+func (s *session) gitFiles(ctx context.Context, in incoming) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	env, err := exec.Environment(s.m.o.Commands.Inherited, s.m.o.Commands.Environment, nil)
 	if err != nil {
 		return nil, err
 	}
-	g := *s.m.o.Git
-	g.Env = env
-	return g.Files(ctx, s.folder.Path)
+	return s.git(in, env).Files(ctx, s.folder.Path)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/journal"
+	"brabo.dev/runner/workspace"
 )
 
 // endTimeout bounds how long the start waits for the processes of one action of an earlier daemon to end.
@@ -108,13 +110,28 @@ func (m *Machine) endLeft(ctx context.Context, u journal.Unfinished) {
 			ended, lost = ended+inside, failed
 		}
 		err = errors.Join(err, lost)
+	case !isContainer(u.Key.Event): // git, and what it started
+		ended, err = exec.EndMarked(ctx, markOf(u.Key))
+		if u.Key.Event == action.EventWorkspaceCreate && err == nil {
+			err = m.removeUnfinishedClone(u)
+		}
 	}
 	if err != nil {
-		log.Warn("processes of an earlier daemon may still run", "error", err)
+		log.Warn("what an earlier daemon left may not be gone", "error", err)
 	}
 	if ended > 0 {
 		log.Info("ended processes of an earlier daemon", "processes", ended)
 	}
+}
+
+// removeUnfinishedClone empties the folder that a clone was at work in (protocol.md 4.3: a failed one leaves it empty).
+func (m *Machine) removeUnfinishedClone(u journal.Unfinished) error {
+	c, fail := action.DecodeWorkspaceCreate(u.Payload, nil)
+	if fail != nil {
+		return fail
+	}
+	o := m.o.Workspaces
+	return workspace.Create{Base: o.Base, ProjectRoot: o.Root, Segment: filepath.FromSlash(c.Segmento), Options: m.o.Folder}.RemoveUnfinished()
 }
 
 // markOf is the mark of a command's processes, which a later daemon can make again.

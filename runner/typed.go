@@ -46,7 +46,7 @@ func (s *session) acceptTyped(t action.Typed, in incoming) *failure.Failure {
 	return s.admit(w, s.m.commands, in, func(ctx context.Context, p plan) {
 		ctx, cancel := context.WithDeadline(ctx, in.deadline)
 		defer cancel()
-		result, err := s.typed(ctx, t, p)
+		result, err := s.typed(ctx, t, p, in)
 		if err != nil {
 			s.refuse(in, cutShort(ctx, err, "action "+t.Ref))
 			return
@@ -71,7 +71,7 @@ func cutShort(ctx context.Context, err error, subject string) *failure.Failure {
 }
 
 // typed carries out one typed action.
-func (s *session) typed(ctx context.Context, t action.Typed, p plan) (any, error) {
+func (s *session) typed(ctx context.Context, t action.Typed, p plan, in incoming) (any, error) {
 	if w := t.WriteFile; w != nil {
 		done, err := workspace.WriteFile(ctx, s.folder.Path, workspace.Write{
 			Path: filepath.ToSlash(w.Path), Content: w.Content, Expect: w.Expect, Mode: fs.FileMode(w.Mode),
@@ -87,8 +87,7 @@ func (s *session) typed(ctx context.Context, t action.Typed, p plan) (any, error
 	if fail := unconfinedGit(p.confine); fail != nil {
 		return nil, fail
 	}
-	g := *s.m.o.Git
-	g.Env = p.env
+	g := s.git(in, p.env)
 	at := git.Place{Cwd: p.dir, Roots: []string{s.folder.Path}}
 	switch {
 	case t.Commit != nil:

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,6 +151,34 @@ func (c Create) clone(ctx context.Context, dir *os.Root, folder Folder) (err err
 		return failure.New(failure.FolderNotEmpty, folder.Path).Because("the clone could not take its place: %v", err).Wrap(err)
 	}
 	return nil
+}
+
+// RemoveUnfinished removes what a clone into this folder left that was killed half-way. That none is at work there is the
+// caller's to see to. A folder that is not there, or may not be, is left alone.
+func (c Create) RemoveUnfinished() error {
+	path, err := c.Path()
+	if err != nil {
+		return err
+	}
+	real, err := permitted(path, c.Options)
+	if err != nil {
+		return err
+	}
+	dir, err := os.OpenRoot(real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	entries, err := readNames(dir, ".")
+	for _, name := range entries {
+		if strings.HasPrefix(name, cloneFolder) {
+			err = errors.Join(err, dir.RemoveAll(name))
+		}
+	}
+	return err
 }
 
 // mustBeEmpty refuses a folder that holds anything but what an earlier clone left.

@@ -2,13 +2,9 @@ package git
 
 import (
 	"context"
-	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-
-	"brabo.dev/runner/runner/failure"
 )
 
 // Clone is a repository to be cloned.
@@ -55,63 +51,9 @@ func (g Git) Clone(ctx context.Context, dir string, c Clone) error {
 	}
 	out, err := g.run(ctx, run)
 	if err == nil && out.Code != 0 {
-		return out.without(c.Credential.Token).failure([]string{"clone"}, shownURL(c.URL))
+		return out.without(c.Credential.Token).failure([]string{"clone"}, Shown(c.URL))
 	}
 	return err
-}
-
-// scp is an address in ssh's short form, user@host:path.
-var scp = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9\[][A-Za-z0-9.:\[\]-]*:[^:]`)
-
-// admit checks the address of a clone by its text, and gives its host.
-func (g Git) admit(address string) (host string, err error) {
-	refused := func(cause string) error {
-		return failure.New(failure.CloneURLRefused, shownURL(address)).Because("%s", cause)
-	}
-	if strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f }) || strings.HasPrefix(address, "-") {
-		return "", refused("it holds a space or a control character, or begins with a dash")
-	}
-	if scp.MatchString(address) && !strings.Contains(address, "://") {
-		if !slices.Contains(g.protocols(), "ssh") {
-			return "", failure.New(failure.GitProtocolRefused, shownURL(address))
-		}
-		return "", nil
-	}
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" {
-		return "", refused("it is no address of a repository")
-	}
-	if _, secret := u.User.Password(); secret {
-		return "", refused("it holds a password, which would stay in the repository's configuration").(*failure.Failure).
-			Then("send the credential beside the address")
-	}
-	if strings.Contains(u.Scheme, "::") || strings.Contains(address, "::") {
-		return "", refused("it names a program to be run")
-	}
-	if !slices.Contains(g.protocols(), u.Scheme) {
-		return "", failure.New(failure.GitProtocolRefused, shownURL(address))
-	}
-	if u.Scheme != "file" && (u.Host == "" || strings.HasPrefix(u.Host, "-")) {
-		return "", refused("it names no host")
-	}
-	if u.Scheme == "https" {
-		return u.Host, nil
-	}
-	return "", nil
-}
-
-// shownURL is an address as people may see it: without what stands before an @.
-func shownURL(address string) string {
-	if scheme, rest, found := strings.Cut(address, "://"); found {
-		authority, path, _ := strings.Cut(rest, "/")
-		if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-			address = scheme + "://…@" + authority[i+1:] + "/" + path
-		}
-	}
-	if address == "" {
-		return "an empty address"
-	}
-	return visible(address)
 }
 
 // progressLine is one of `git clone --progress`: Receiving objects:  45% (450/1000), 1.2 MiB | 3.4 MiB/s

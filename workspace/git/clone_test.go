@@ -70,6 +70,12 @@ func TestCloneTakesHTTPSAndSSHAlone(t *testing.T) {
 		"shop":                            failure.CloneURLRefused,
 		"https://":                        failure.CloneURLRefused,
 		"https://ana:s3cret@host/x":       failure.CloneURLRefused,
+		"https://ana:s3cret/1@host/x":     failure.CloneURLRefused,
+		"https://s3cret-of-20-letters@h/": failure.CloneURLRefused,
+		"https://:s3cret@host/x":          failure.CloneURLRefused,
+		"ssh://git:s3cret@host/x":         failure.CloneURLRefused,
+		"ana:s3cret@host/x":               failure.GitProtocolRefused,
+		"git:s3cret@host:x":               failure.GitProtocolRefused,
 		"https://host/x y":                failure.CloneURLRefused,
 		"https://host/x\n":                failure.CloneURLRefused,
 		"ext::sh -c id":                   failure.CloneURLRefused,
@@ -152,6 +158,9 @@ func FuzzAddress(f *testing.F) {
 		if stage, current, total, ok := progress(address); ok && (stage == "" || current < 0 || total < 0) {
 			t.Fatalf("%q: %s %d %d", address, stage, current, total)
 		}
-		shownURL(address)
+		shown := Shown("https://ana:" + address + "@host/x")
+		if len(address) > 3 && !strings.ContainsAny(address, "/?#@…") && strings.Contains(shown, address) && !strings.Contains("https://…@host/x", address) {
+			t.Fatalf("shows %q", shown)
+		}
 	})
 }
