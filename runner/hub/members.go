@@ -19,7 +19,9 @@ func badName(name string) error {
 }
 
 // AddAgent makes an agent of a project, or of every project for an empty one, in the name of a person, and gives its
-// token, which is told only now. One that is there gets a new token. It fails with BadRequest or ProjectNotFound.
+// token, which is told only now. One that is there gets a new token. It fails with BadRequest or ProjectNotFound, and with
+// Forbidden for a person below maintainer where somebody else's agent has that name: the log would name it for what the
+// new one does.
 func (h *Hub) AddAgent(by Principal, projectID, id string) (token string, err error) {
 	if !agentName.MatchString(id) {
 		return "", badName(id)
@@ -34,6 +36,16 @@ func (h *Hub) AddAgent(by Principal, projectID, id string) (token string, err er
 	defer h.mu.Unlock()
 	now := time.Now()
 	err = h.commitDurablyLocked(func(tx store.Tx) error {
+		agents, err := tx.Agents()
+		if err != nil {
+			return err
+		}
+		for _, other := range agents {
+			overlap := other.Project == projectID || other.Project == "" || projectID == ""
+			if other.ID == id && overlap && other.Issuer != by.ID && !by.Role.AtLeast(policy.Maintainer) {
+				return forbidden("agent "+id, "somebody else's agent has this name")
+			}
+		}
 		a := store.Agent{ID: id, Project: projectID, Token: store.Hash(token), Issuer: by.ID, Created: now}
 		if err := tx.PutAgent(a); err != nil {
 			return err

@@ -185,3 +185,38 @@ func TestRevokedDaemonIsCutOffAndItsTicketsAreWorthless(t *testing.T) {
 		t.Error("revoked credentials join")
 	}
 }
+
+// TestNobodyTakesTheNameOfSomebodyElsesAgent: the log would name the one for what the other does.
+func TestNobodyTakesTheNameOfSomebodyElsesAgent(t *testing.T) {
+	h := newTestHub(t)
+	as := func(id string, role policy.Role) Principal { return Principal{Kind: kindPerson, ID: id, Role: role} }
+	bia, eva, max := as("bia", policy.Developer), as("eva", policy.Developer), as("max", policy.Maintainer)
+	for _, p := range []Principal{bia, eva, max} {
+		if _, err := h.AddMember(Actor{kindPerson, "ana"}, p.ID, p.Role); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		by          Principal
+		project, id string
+		want        failure.Name
+	}{
+		{bia, "p", "coder", ""},
+		{bia, "p", "coder", ""}, // a new token for the same one
+		{eva, "p", "coder", failure.Forbidden},
+		{eva, "", "coder", failure.Forbidden}, // one for every project would be it there too
+		{eva, "q", "coder", ""},
+		{eva, "", localAgent, failure.Forbidden},
+		{eva, "p", localAgent, failure.Forbidden},
+		{max, "p", "coder", ""},
+	} {
+		_, err := h.AddAgent(c.by, c.project, c.id)
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s, %q, %s: %v", c.by.ID, c.project, c.id, err)
+			}
+			continue
+		}
+		failuretest.Produced(t, err, c.want)
+	}
+}
