@@ -34,6 +34,8 @@ const (
 	eventVerified    = "project.workspace_verified"
 	eventHeld        = "action.held" // the second lock of the runner's machine
 	eventConfirmed   = "action.confirmed"
+	eventTermOpened  = "terminal.opened"
+	eventTermEnded   = "terminal.ended"
 )
 
 // Event is one step in the log.

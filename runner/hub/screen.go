@@ -123,6 +123,13 @@ func (s *screen) over() bool {
 	return s.ended
 }
 
+// lastWord is what ended the screen; nothing where the person left it, or it has not ended.
+func (s *screen) lastWord() TerminalNews {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
+}
+
 // show writes what comes until the end, and the last word. Closing ws ends it at any time.
 func (s *screen) show(ws *websocket.Conn) {
 	for {
@@ -143,9 +150,7 @@ func (s *screen) show(ws *websocket.Conn) {
 				}
 				break
 			}
-			s.mu.Lock()
-			last := s.last
-			s.mu.Unlock()
+			last := s.lastWord()
 			if last == (TerminalNews{}) || !s.write(ws, newsFrame(last)) {
 				return
 			}

@@ -13,6 +13,7 @@ import (
 
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/hub/store"
 	"brabo.dev/runner/runner/policy"
 )
 
@@ -91,6 +92,13 @@ func (h *Hub) getTerminal(w http.ResponseWriter, r *http.Request, who Principal)
 	}
 	defer h.work.Done()
 	defer h.leave(link, s)
+	project, typed := r.PathValue("id"), 0
+	// What can't be told later is not opened.
+	if err := h.emitTerminal(eventTermOpened, who.actor(), project, payload{"terminalId": s.ref, "cols": cols, "rows": rows}); err != nil {
+		writeError(w, err)
+		return
+	}
+	defer func() { h.terminalEnded(who.actor(), project, s, typed) }()
 	upgrader := websocket.Upgrader{CheckOrigin: h.originAllowed, HandshakeTimeout: goodbye}
 	ws, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
@@ -107,13 +115,36 @@ func (h *Hub) getTerminal(w http.ResponseWriter, r *http.Request, who Principal)
 		}
 	})
 	h.review(s) // between the look at who asks and the seat they may have been removed
-	h.c.Log.Info("terminal opened", "project", r.PathValue("id"), "terminal", s.ref, "by", who.ID)
-	typed := relay(ws, link, s, ptyOpen{s.ref, TerminalSize{int(cols), int(rows)}, who.ID})
+	typed = relay(ws, link, s, ptyOpen{s.ref, TerminalSize{int(cols), int(rows)}, who.ID})
 	close(over)
 	s.end(TerminalNews{})
 	ws.Close()
 	both.Wait()
-	h.c.Log.Info("terminal left", "project", r.PathValue("id"), "terminal", s.ref, "bytes_in", typed, "bytes_out", s.shown)
+}
+
+// emitTerminal puts a terminal's beginning or end into the log.
+func (h *Hub) emitTerminal(kind string, by Actor, project string, p payload) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.commitLocked(func(tx store.Tx) error { return emit(tx, time.Now(), kind, by, project, "", p) })
+}
+
+// terminalEnded tells how a terminal ended and how much went through it, once the person's side is closed. Who ended it is
+// the person who left, or else the system.
+func (h *Hub) terminalEnded(by Actor, project string, s *screen, typed int) {
+	p, last := payload{"terminalId": s.ref, "openedBy": by.ID, "bytesIn": typed, "bytesOut": s.shown}, s.lastWord()
+	if last.Closed != nil {
+		p["exitCode"], p["signal"] = last.Closed.ExitCode, last.Closed.Signal
+	}
+	if last.Failure != nil {
+		p["failure"] = last.Failure
+	}
+	if last != (TerminalNews{}) || h.stopped() {
+		by = system
+	}
+	if err := h.emitTerminal(eventTermEnded, by, project, p); err != nil {
+		h.c.Log.Error("the end of a terminal is not stored", "project", project, "terminal", s.ref, "error", err)
+	}
 }
 
 // relay opens the terminal and hands on what the person types, until their side ends.
