@@ -20,22 +20,37 @@ const followPause = time.Second
 
 func newEventsCommand() *cobra.Command {
 	var flags hubFlags
-	var follow, asJSON bool
+	var follow, count, asJSON bool
 	var since string
 	f := client.EventFilter{Since: -1}
 	cmd := &cobra.Command{
 		Use:   "events",
 		Short: "Show the hub's log of who proposed, decided and did what",
+		Long: `events shows the log, which is only ever added to: each line is who did what, and its own fields.
+
+--count counts the approvals in it instead: those by people are the events proposed_action.approved, those by the rules the
+events proposed_action.created whose status is auto_approved.`,
 		Example: `  runner events --since 1d --type proposed_action.approved
   runner events -f --json`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			from, err := sinceFlag(since, time.Now())
+			if err == nil && count && (follow || since != "" || f.Type != "") {
+				err = errors.New("--count counts the whole log, and takes neither --follow nor --since nor --type")
+			}
 			if err != nil {
 				return usageError(err)
 			}
 			c, err := flags.client()
 			if err != nil {
+				return err
+			}
+			if count {
+				counts, err := c.Decisions(cmd.Context(), flags.project)
+				if err != nil || asJSON {
+					return orJSON(cmd.OutOrStdout(), counts, err)
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "approved by people    %d\napproved by the rules %d\n", counts.ByPeople, counts.ByPolicy)
 				return err
 			}
 			f.Project = flags.project
@@ -48,6 +63,7 @@ func newEventsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&since, "since", "", "only those since then: a duration like 90m or 2d, or a time as RFC 3339 has it")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only those of this type")
 	cmd.Flags().IntVarP(&f.Limit, "lines", "n", 100, "how many of the last ones")
+	cmd.Flags().BoolVar(&count, "count", false, "count the approvals by people and by the rules instead")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return cmd
 }

@@ -55,6 +55,7 @@ func (h *Hub) api() []route {
 		{"GET", "/actions/{id}/preview", person(policy.Viewer), h.getPreview},
 
 		{"GET", "/events", person(policy.Viewer), h.getEvents},
+		{"GET", "/events/decisions", person(policy.Viewer), h.getDecisions},
 		{"GET", "/events/stream", person(policy.Viewer), h.getStream},
 
 		{"GET", "/projects", person(policy.Viewer), h.getProjects},

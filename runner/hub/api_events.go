@@ -32,6 +32,22 @@ func (h *Hub) getEvents(w http.ResponseWriter, r *http.Request, _ Principal) {
 	answer(w, http.StatusOK, map[string]any{"events": events}, err)
 }
 
+// Decisions counts the approvals in the log, which are either people's or the policy's.
+type Decisions struct {
+	ByPeople int `json:"byPeople"`
+	ByPolicy int `json:"byPolicy"`
+}
+
+// getDecisions counts the approvals in the log.
+func (h *Hub) getDecisions(w http.ResponseWriter, r *http.Request, _ Principal) {
+	var counts store.Counts
+	err := h.store.View(func(tx store.Tx) (err error) {
+		counts, err = tx.CountDecisions(r.URL.Query().Get("project"))
+		return err
+	})
+	answer(w, http.StatusOK, Decisions(counts), err)
+}
+
 // Rhythm of a stream: news are put together for so long, and a line comes at least so often, so that a dead
 // connection is noticed.
 const (

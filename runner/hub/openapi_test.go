@@ -276,6 +276,10 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	j.call(t, person, "GET", "/actions?decided=somebody", "", 400)
 	j.call(t, agent, "GET", "/actions", "", 200)
 	j.call(t, person, "GET", "/events?since=0", "", 200)
+	counts := j.call(t, person, "GET", "/events/decisions?project=p", "", 200)
+	if counts["byPeople"] != 3.0 || counts["byPolicy"] != 2.0 {
+		t.Error(counts)
+	}
 	j.call(t, person, "GET", "/projects/{id}/terminal", "", 400, "p")
 	j.call(t, agent, "GET", "/projects/{id}/terminal", "", 403, "p")
 	j.call(t, person, "GET", "/daemons", "", 200)

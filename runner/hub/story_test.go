@@ -72,7 +72,7 @@ func TestEveryTypeIsProposedDecidedAndEnds(t *testing.T) {
 		}
 	}
 	if err := h.store.View(func(tx store.Tx) error {
-		n, err := tx.CountDecisions()
+		n, err := tx.CountDecisions("p")
 		if n.ByPeople != len(policy.Types()) || n.ByPolicy != 0 {
 			t.Errorf("%+v", n)
 		}

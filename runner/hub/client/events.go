@@ -41,6 +41,11 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]hub.Event, error)
 	return page.Events, c.get(ctx, "/events", q, &page)
 }
 
+// Decisions counts the approvals of people and of the policy in one project, or for an empty one in all.
+func (c *Client) Decisions(ctx context.Context, project string) (counts hub.Decisions, err error) {
+	return counts, c.get(ctx, "/events/decisions", url.Values{"project": {project}}, &counts)
+}
+
 // maxEvent bounds one event of a stream, in bytes.
 const maxEvent = 16 << 20
 

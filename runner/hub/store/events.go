@@ -62,21 +62,21 @@ func (t Tx) LastEvent() (int64, error) {
 	}, "SELECT coalesce(max(seq), 0) FROM event")
 }
 
-// Counts are the decisions of people and of the policy, which never overlap (policy.md section 14).
+// Counts are the approvals by people and by the policy, which never overlap (policy.md section 14).
 type Counts struct{ ByPeople, ByPolicy int }
 
-// CountDecisions counts the approvals in the log.
-func (t Tx) CountDecisions() (Counts, error) {
+// CountDecisions counts the approvals in the log, those of one project or, for an empty one, all, with one query each.
+func (t Tx) CountDecisions(project string) (Counts, error) {
 	count := func(row scanner) (n int, err error) {
 		err = row.Scan(&n)
 		return n, err
 	}
-	people, err := one(t, count, "SELECT count(*) FROM event WHERE type = 'proposed_action.approved'")
+	people, err := one(t, count, "SELECT count(*) FROM event WHERE type = 'proposed_action.approved' AND ? IN ('', project)", project)
 	if err != nil {
 		return Counts{}, err
 	}
-	policy, err := one(t, count,
-		"SELECT count(*) FROM event WHERE type = 'proposed_action.created' AND payload ->> '$.status' = 'auto_approved'")
+	policy, err := one(t, count, `SELECT count(*) FROM event WHERE type = 'proposed_action.created'
+		AND payload ->> '$.status' = 'auto_approved' AND ? IN ('', project)`, project)
 	return Counts{people, policy}, err
 }
 
