@@ -46,6 +46,7 @@ func (h *Hub) api() []route {
 		{"POST", "/actions", anyone, h.postAction},
 		{"GET", "/actions", anyone, h.getActions},
 		{"GET", "/actions/{id}", anyone, h.getAction},
+		{"GET", "/actions/{id}/wait", anyone, h.getWait},
 		{"GET", "/actions/{id}/output", anyone, h.getOutput},
 		{"POST", "/actions/{id}/outcome", anyone, h.postOutcome},
 		{"POST", "/actions/{id}/approve", person(policy.Developer), h.postApprove},

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -258,75 +257,4 @@ func (h *Hub) list(f store.Filter) ([]Action, error) {
 		actions, err = append(actions, h.stands(a)), errors.Join(err, one)
 	}
 	return actions, err
-}
-
-// watch is who waits for an action.
-type watch struct {
-	changed bell
-	waiting int
-	// left: somebody waited and went away, so that nobody would hear of the outcome.
-	left bool
-}
-
-func (h *Hub) watchLocked(id string) *watch {
-	w := h.watches[id]
-	if w == nil {
-		w = new(watch)
-		h.watches[id] = w
-	}
-	return w
-}
-
-// Wait returns the action once it is denied, executed or failed. When ctx ends first it returns the action as it is
-// then, with ctx's error; with context.Canceled the waiter counts as gone, and the log will say so.
-func (h *Hub) Wait(ctx context.Context, id string) (Action, error) {
-	h.mu.Lock()
-	w := h.watchLocked(id)
-	w.waiting++
-	w.left = false
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		w.waiting--
-		if w.waiting == 0 && errors.Is(ctx.Err(), context.Canceled) {
-			w.left = true
-		}
-		if w.waiting == 0 && !w.left && h.watches[id] == w {
-			delete(h.watches, id)
-		}
-	}()
-	for {
-		heard := w.changed.heard()
-		now, err := h.Get(id)
-		if err != nil || now.Status.Final() {
-			return now, err
-		}
-		select {
-		case <-heard:
-		case <-h.stop:
-			return now, failure.New(failure.Draining, "hub")
-		case <-ctx.Done():
-			return now, fmt.Errorf("waiting for action %s, which is %s: %w", id, now.Status, ctx.Err())
-		}
-	}
-}
-
-// settleLocked tells who waits for an action that it has ended; where the waiter is gone, the log says so.
-func (h *Hub) settleLocked(tx store.Tx, at time.Time, row store.Action, status Status) error {
-	w := h.watches[row.ID]
-	if w == nil || !w.left || w.waiting > 0 {
-		return nil
-	}
-	return emitFor(tx, at, eventWaiterGone, system, row, payload{"agentId": row.Proposer, "status": status})
-}
-
-// settledLocked wakes the waiters once the end of an action is stored.
-func (h *Hub) settledLocked(id string) {
-	if w := h.watches[id]; w != nil {
-		w.changed.ring()
-		if w.waiting == 0 {
-			delete(h.watches, id)
-		}
-	}
 }

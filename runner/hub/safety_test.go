@@ -18,7 +18,7 @@ func TestAgentsTokenOpensNothingButProposals(t *testing.T) {
 	h := newRuledHub(t)
 	open := map[string]bool{
 		"GET /openapi.json": true, "GET /proof": true, "GET /me": true, "POST /actions": true, "GET /actions": true, "GET /actions/{id}": true,
-		"GET /actions/{id}/output": true, "POST /actions/{id}/outcome": true,
+		"GET /actions/{id}/output": true, "GET /actions/{id}/wait": true, "POST /actions/{id}/outcome": true,
 	}
 	own := map[string]bool{ // they look for a daemon's credential, which an agent's token is none
 		"POST /projects/{id}/runner-ticket": true, "GET /runner/projects": true, "GET /runner/websocket": true,
