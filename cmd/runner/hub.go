@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,7 +44,8 @@ func newHubCommand() *cobra.Command {
 		Short: "Run the local control plane: proposals, rules, approvals and the event log",
 		Long: `hub is the server for one machine or a small team: agents propose actions to it, its rules or a person decide, and
 the daemons that are paired with it execute. It listens on hub.listen, on loopback unless hub.tls_cert and hub.tls_key are
-set, and keeps what it knows in the data folder.
+set, and keeps what it knows in the data folder. Where no authority that the system knows signed the certificate, name one
+that did in ca_file, on each machine whose commands and daemons ask the hub.
 
 The first start makes an owner, whose token lies in the data folder, in hub/owner-token, readable by this user alone. On a
 terminal it prints a link that signs a browser in at the page, once; ` + "`runner hub link`" + ` prints another.
@@ -83,6 +85,10 @@ const hubOwner = "owner"
 
 // serveHub serves until ctx ends, and then lets go in order. people watches, and is told a link to the page; nil: nobody.
 func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub, folder string, opened *store.Store, log *slog.Logger, people io.Writer) error {
+	certificate, err := hubCertificate(values)
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", values.Listen)
 	if err != nil {
 		return failure.New(failure.HubNotListening, "hub.listen "+values.Listen).Wrap(err)
@@ -92,10 +98,11 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 	if err != nil {
 		return err
 	}
+	hosts := hubHosts(values, listener.Addr())
 	h, err := hub.Open(hub.Config{
 		Store: opened, PersonToken: token, Person: hubOwner, Rate: values.Rate, MaxBody: values.Body,
 		ActionDeadline: values.ActionDeadline, OutcomeDeadline: values.OutcomeDeadline, EventsKeep: values.EventsKeep,
-		Hosts: hubHosts(values, listener.Addr()), WorkspacesRoot: values.WorkspacesRoot, ProjectsBase: values.ProjectsBase,
+		Hosts: hosts, WorkspacesRoot: values.WorkspacesRoot, ProjectsBase: values.ProjectsBase,
 		Home: folders.Home, Ours: folders.Ours(), Log: log,
 	})
 	if err != nil {
@@ -103,12 +110,12 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 	}
 	server := &http.Server{
 		Handler: h, ConnContext: hub.ConnContext, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		MaxHeaderBytes: 64 << 10, TLSConfig: certificate, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	served := make(chan error, 1)
 	go func() {
-		if values.TLSCert != "" {
-			served <- server.ServeTLS(listener, values.TLSCert, values.TLSKey)
+		if certificate != nil {
+			served <- server.ServeTLS(listener, "", "")
 		} else {
 			served <- server.Serve(listener)
 		}
@@ -116,7 +123,7 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 	address := hubURL(values, listener.Addr())
 	ready := make(chan struct{})
 	defer accompanyHub(ctx, ready, address, opened, log)()
-	err = announceHub(folder, address, values, log)
+	err = announceHub(folder, address, values, hosts, log)
 	if err == nil && people != nil {
 		err = greet(people, h, address)
 	}
@@ -131,6 +138,20 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 	}
 	log.Info("stopping")
 	return errors.Join(err, stopHub(context.WithoutCancel(ctx), h, server, served), os.Remove(filepath.Join(folder, hubAddressFile)))
+}
+
+// hubCertificate reads what the hub shows to prove its name; nil where it has none and listens on loopback.
+func hubCertificate(values settings.Hub) (*tls.Config, error) {
+	if values.TLSCert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(values.TLSCert, values.TLSKey)
+	if err != nil {
+		return nil, failure.New(failure.SettingInvalid, "`hub.tls_cert`").
+			Because("the certificate and its key can't be used: %v", err).
+			Then("correct `hub.tls_cert` and `hub.tls_key`, and make both readable for this user").Wrap(err)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
 }
 
 // stopHub ends streams and connections of daemons, lets requests finish, and cuts what is left.
@@ -148,7 +169,7 @@ func stopHub(ctx context.Context, h *hub.Hub, server *http.Server, served <-chan
 }
 
 // announceHub tells commands on this machine, and the person, where the hub is.
-func announceHub(folder, address string, values settings.Hub, log *slog.Logger) error {
+func announceHub(folder, address string, values settings.Hub, hosts []string, log *slog.Logger) error {
 	raw, err := json.Marshal(hubAddress{address})
 	if err != nil {
 		return err
@@ -158,7 +179,8 @@ func announceHub(folder, address string, values settings.Hub, log *slog.Logger) 
 	}
 	log.Info("the hub listens", "url", address, "owner token", filepath.Join(folder, hubTokenFile))
 	if values.TLSCert != "" {
-		log.Warn("whoever reaches this address sees the sign-in page and may try tokens; only members get further", "listen", values.Listen)
+		log.Warn("whoever reaches this address sees the sign-in page and the description of the API, may ask for a daemon to be let in, "+
+			"and may try tokens; only members get further", "listen", values.Listen, "by the names (hub.hosts)", strings.Join(hosts, " "))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub/client"
+	"brabo.dev/runner/runner/pairing"
 )
 
 // Variables by which an agent finds its hub.
@@ -43,6 +44,27 @@ func hubFolder() (string, error) {
 	return filepath.Join(src.Folders().Data, "hub"), nil
 }
 
+// trusted is c where `ca_file` counts beside the system's authorities, if the hub has a certificate at all.
+func trusted(c *client.Client) (*client.Client, error) {
+	if !strings.HasPrefix(c.URL(), "https:") {
+		return c, nil
+	}
+	values, _, err := loadSettings()
+	if err != nil {
+		return nil, err
+	}
+	return trusting(c, values.CAFile)
+}
+
+// trusting is trusted where the settings are known.
+func trusting(c *client.Client, caFile string) (*client.Client, error) {
+	transport, err := pairing.NewTransport("", caFile)
+	if err != nil {
+		return nil, err
+	}
+	return c.Trusting(transport.TLS), nil
+}
+
 // client finds the hub and the token. What is not named is that of the hub on this machine.
 func (f *hubFlags) client() (*client.Client, error) {
 	address, token := f.url, os.Getenv(agentTokenVariable)
@@ -57,13 +79,16 @@ func (f *hubFlags) client() (*client.Client, error) {
 		token = strings.TrimSpace(string(raw))
 	}
 	if address != "" && token != "" {
-		return client.New(address, token), nil
+		return trusted(client.New(address, token))
 	}
 	folder, err := hubFolder()
 	if err != nil {
 		return nil, err
 	}
 	local, err := client.Local(folder)
+	if err == nil {
+		local, err = trusted(local)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -131,6 +131,9 @@ func loginServer(ctx context.Context, named, set, before string) (string, error)
 		}
 		local, err := client.Local(folder)
 		if err == nil {
+			if local, err = trusted(local); err != nil {
+				return "", err
+			}
 			// What listens there is to be this machine's hub, not who took its port.
 			if err := local.Prove(ctx); err != nil {
 				return "", err

@@ -121,6 +121,9 @@ func (h host) proveHub(ctx context.Context) error {
 	if err != nil || hub.URL() != strings.TrimRight(h.client.BaseURL, "/") {
 		return nil // it is another server
 	}
+	if hub, err = trusting(hub, h.settings.CAFile); err != nil {
+		return err
+	}
 	return hub.Prove(ctx)
 }
 

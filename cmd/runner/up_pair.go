@@ -32,6 +32,9 @@ func awaitHub(ctx context.Context, src settings.Sources) (nearHub, error) {
 	for {
 		c, err := client.Local(filepath.Join(src.Folders().Data, "hub"))
 		if err == nil {
+			c, err = trusted(c)
+		}
+		if err == nil {
 			if _, err = c.Me(ctx); err == nil {
 				return nearHub{c}, nil
 			}

@@ -6,6 +6,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ const (
 type Client struct {
 	url, token string
 	http       *http.Client
+	tls        *tls.Config // nil: as the system says
 	proof      proof
 }
 
@@ -68,6 +70,14 @@ func Local(folder string) (*Client, error) {
 	c := New(address.URL, strings.TrimSpace(string(token)))
 	c.proof.owner = c.token
 	return c, nil
+}
+
+// Trusting is a client of the same hub, for the same token, that judges the hub's certificate by config.
+func (c *Client) Trusting(config *tls.Config) *Client {
+	other := New(c.url, c.token)
+	other.tls, other.proof.owner = config, c.proof.owner
+	other.http.Transport.(*http.Transport).TLSClientConfig = config.Clone() // HTTP adds protocols of its own to it
+	return other
 }
 
 // URL is where the hub is.

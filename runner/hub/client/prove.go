@@ -28,7 +28,7 @@ func (c *Client) Prove(ctx context.Context) error { return c.prove(ctx) }
 // WithToken is a client of the same hub for another token, shown to nobody else either.
 func (c *Client) WithToken(token string) *Client {
 	other := New(c.url, token)
-	other.proof.owner = c.proof.owner
+	other.http, other.tls, other.proof.owner = c.http, c.tls, c.proof.owner
 	return other
 }
 

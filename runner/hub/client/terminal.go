@@ -33,7 +33,7 @@ func (c *Client) Terminal(ctx context.Context, projectID string, size hub.Termin
 	}
 	path := "/projects/" + url.PathEscape(projectID) + "/terminal"
 	query := url.Values{"cols": {strconv.Itoa(size.Cols)}, "rows": {strconv.Itoa(size.Rows)}}
-	dialer := websocket.Dialer{}
+	dialer := websocket.Dialer{TLSClientConfig: c.tls}
 	ws, response, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(c.url, "http")+path+"?"+query.Encode(),
 		http.Header{"Authorization": {"Bearer " + c.token}})
 	switch {
