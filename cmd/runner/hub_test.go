@@ -130,3 +130,45 @@ func TestHubThatCantListenSaysSo(t *testing.T) {
 	err = serveHub(context.Background(), settings.Folders{}, settings.Hub{Listen: taken.Addr().String()}, t.TempDir(), opened, slog.New(slog.DiscardHandler), nil)
 	failuretest.Produced(t, err, failure.HubNotListening)
 }
+
+// TestHubKeepsEventsAsLongAsItIsTold starts over a log with old and new events, for ever and for a day.
+func TestHubKeepsEventsAsLongAsItIsTold(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "hub")
+	opened, err := store.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	err = opened.Update(func(tx store.Tx) error {
+		for kind, age := range map[string]time.Duration{"a.year.old": 365 * 24 * time.Hour, "a.day.old": 25 * time.Hour, "new": 23 * time.Hour} {
+			if err := tx.AddEvent(store.Event{At: now.Add(-age), Type: kind, ActorKind: "system", Actor: "hub", Payload: []byte(`{}`)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if closed := opened.Close(); err != nil || closed != nil {
+		t.Fatal(err, closed)
+	}
+	for _, c := range []struct {
+		keep time.Duration
+		left int
+	}{{0, 3}, {24 * time.Hour, 1}, {0, 1}} {
+		p := startHubCommand(t, folder, settings.Hub{Listen: "127.0.0.1:0", EventsKeep: c.keep})
+		late := time.Now().Add(time.Minute)
+		for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
+			status, body := p.get(t, "/events?since=0")
+			if n := strings.Count(body, `.old"`) + strings.Count(body, `"new"`); status == 200 && n == c.left && strings.Contains(body, `"new"`) {
+				break
+			}
+			if time.Now().After(late) {
+				t.Fatalf("keeping %v: %d %s", c.keep, status, body)
+			}
+		}
+		p.stop()
+		if err := <-p.done; err != nil {
+			t.Error(err)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
