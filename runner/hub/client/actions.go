@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub"
 )
 
@@ -23,17 +24,41 @@ func (c *Client) Action(ctx context.Context, id string) (a hub.Action, err error
 	return a, c.get(ctx, actionPath(id, ""), nil, &a)
 }
 
-// Wait gives the action once it has ended, or as it is when ctx ends, with ctx's error.
+// A hub that stops and starts again knows the action still: so long one is waited for that went away, and asked again so
+// often.
+const (
+	restartPatience = 2 * time.Minute
+	restartPause    = 250 * time.Millisecond
+)
+
+// Wait gives the action once it has ended, or as it is when ctx ends, with ctx's error. A restart of the hub does not end
+// it; a hub that stays away for two minutes does.
 func (c *Client) Wait(ctx context.Context, id string) (hub.Action, error) {
 	var last hub.Action
+	var away time.Time // since when; zero: it is there
 	query := url.Values{"wait": {strconv.Itoa(int(pollWait / time.Second))}}
 	for {
 		var a hub.Action
-		if err := c.get(ctx, actionPath(id, ""), query, &a); err != nil {
+		err := c.get(ctx, actionPath(id, ""), query, &a)
+		switch {
+		case err == nil:
+			if last, away = a, (time.Time{}); a.Status.Final() {
+				return a, nil
+			}
+			continue
+		case !failure.Is(err, failure.HubUnreachable) && !failure.Is(err, failure.Draining):
+			return last, err
+		case away.IsZero():
+			away = time.Now()
+		case time.Since(away) > restartPatience:
 			return last, err
 		}
-		if last = a; a.Status.Final() {
-			return a, nil
+		pause := time.NewTimer(restartPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return last, ctx.Err()
 		}
 	}
 }
