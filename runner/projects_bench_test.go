@@ -49,8 +49,8 @@ func BenchmarkProjects(b *testing.B) {
 	}
 }
 
-// BenchmarkQueue is what each of so many actions costs that arrive at once, with its memory while they wait. The floor is
-// ten, in the same run.
+// BenchmarkQueue is what each of so many actions costs that arrive at once, with its memory and descriptors while they
+// wait: few descriptors are those of what runs already. The floor is ten, in the same run.
 func BenchmarkQueue(b *testing.B) {
 	var ten time.Duration
 	for _, n := range []int{10, 100, 1000} {
@@ -61,11 +61,11 @@ func BenchmarkQueue(b *testing.B) {
 			round := 0
 			for b.Loop() {
 				round++
-				memory, began := inUse(), time.Now()
+				memory, files, began := inUse(), descriptors(), time.Now()
 				for i := range n {
 					e.exec(b, fmt.Sprint(round, "-", i), "true", "")
 				}
-				waiting := inUse()
+				waiting, open := inUse(), descriptors()
 				for range n {
 					if r := e.result(b); r.ExitCode != 0 {
 						b.Fatalf("%+v", r)
@@ -78,6 +78,9 @@ func BenchmarkQueue(b *testing.B) {
 				b.ReportMetric(float64(each.Microseconds()), "µs/action")
 				b.ReportMetric(float64(each)/float64(ten), "x-of-ten")
 				b.ReportMetric(float64(waiting-memory)/1024/float64(n), "KiB/action")
+				if files >= 0 {
+					b.ReportMetric(float64(open-files)/float64(n), "descriptors/action")
+				}
 			}
 		})
 	}

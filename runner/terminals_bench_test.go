@@ -4,6 +4,7 @@ package runner
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"testing"
@@ -58,22 +59,28 @@ func BenchmarkKeystroke(b *testing.B) {
 	b.ReportMetric(float64(median(bare).Microseconds()), "µs-bare/key")
 }
 
-// BenchmarkTerminalFlood is how fast a terminal's output reaches the server, over loopback.
+// BenchmarkTerminalFlood is 200 MB of a terminal's output on their way to the server, and by how much the memory of both
+// grows on the way. Goal: flat, which is less than 8 MiB.
 func BenchmarkTerminalFlood(b *testing.B) {
-	const amount = 64 << 20
+	const amount, step = 200 << 20, 16 << 20
 	e := newEngine(b, action.Known()...)
 	startDaemon(b, e, withTerminals(b, 1), func(o *Options) { o.Log = slog.New(slog.DiscardHandler) })
 	e.joined(b)
 	w := e.open(b, "one").opened(b)
 	b.SetBytes(amount)
+	var grown int64
 	for b.Loop() {
-		w.types(b, "stty raw -echo; head -c 67108864 /dev/zero; stty sane\n")
+		before, next := inUse(), step
+		w.types(b, fmt.Sprintf("stty raw -echo; head -c %d /dev/zero; stty sane\n", amount))
 		for total := 0; total < amount; {
 			var data action.PtyData
 			if err := json.Unmarshal(e.hear(b, action.EventPtyData).Payload, &data); err != nil {
 				b.Fatal(err)
 			}
-			total += len(data.Data)
+			if total += len(data.Data); total >= next {
+				grown, next = max(grown, inUse()-before), next+step
+			}
 		}
 	}
+	b.ReportMetric(float64(grown)/(1<<20), "growth_MiB")
 }

@@ -48,6 +48,11 @@ func TestEachFigureHasItsBenchmarkAndMetric(t *testing.T) {
 		if !ok || !metrics[f.metric] {
 			t.Errorf("%s: no %s in %s reports %s", f.text, f.bench.name, f.bench.pkg, f.metric)
 		}
+		for _, a := range f.beside {
+			if !metrics[a.metric] || a.words == "" {
+				t.Errorf("%s: nothing reports %s beside it", f.text, a.metric)
+			}
+		}
 		if f.goal <= 0 || f.bench.full == "" || f.bench.short == "" || f.unit == "" || texts[f.text] {
 			t.Errorf("%+v", f)
 		}
@@ -111,6 +116,22 @@ func TestEachRowEndsWithItsVerdict(t *testing.T) {
 		if !strings.HasSuffix(got, strings.Join(strings.Fields(end), " ")) || strings.Count(out.String(), " met") != 3 {
 			t.Errorf("%q does not end with %q", lines[i], end)
 		}
+	}
+}
+
+func TestARowTellsWhatWasMeasuredBesideIt(t *testing.T) {
+	samples := []sample{
+		{"BenchmarkQueue/10-2", "x-of-ten", 1}, {"BenchmarkQueue/10-2", "KiB/action", 50},
+		{"BenchmarkQueue/100-2", "x-of-ten", 1.25}, {"BenchmarkQueue/100-2", "KiB/action", 10},
+	}
+	f := figure{text: "an action", bench: bench{name: "BenchmarkQueue"}, sub: "100", metric: "x-of-ten", unit: "×", goal: 1.5}
+	f.beside = []aside{{"KiB/action", 1.024, "KB each"}, {"descriptors", 0, "descriptors"}}
+	var out strings.Builder
+	if err := printTable(&out, []row{pick(f, samples, nil)}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "1.25 × (10.2 KB each)") {
+		t.Errorf("%s", &out)
 	}
 }
 

@@ -17,6 +17,7 @@ type row struct {
 	figure
 	value float64 // in the figure's unit
 	found bool
+	aside string // what was measured beside it
 	why   string // where nothing was found
 }
 
@@ -113,13 +114,31 @@ func pick(f figure, samples []sample, err error) row {
 			value *= f.scale
 		}
 		if !r.found || (f.atLeast && value < r.value) || (!f.atLeast && value > r.value) {
-			r.value, r.found = value, true
+			r.value, r.found, r.aside = value, true, asides(f, samples, s.name)
 		}
 	}
 	if !r.found {
 		r.why = "the benchmark reported nothing: a component that it needs is missing here"
 	}
 	return r
+}
+
+// asides tells what the benchmark of this full name reported beside the figure.
+func asides(f figure, samples []sample, name string) string {
+	var told []string
+	for _, a := range f.beside {
+		for _, s := range samples {
+			if s.name != name || s.metric != a.metric {
+				continue
+			}
+			value := s.value
+			if a.scale != 0 {
+				value *= a.scale
+			}
+			told = append(told, number(value)+" "+a.words)
+		}
+	}
+	return strings.Join(told, ", ")
 }
 
 // below reports whether a benchmark's name, which ends with -GOMAXPROCS, is the sub-benchmark or one of its own.

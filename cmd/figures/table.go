@@ -15,6 +15,9 @@ func printTable(out io.Writer, rows []row) error {
 		measured := "nothing (" + r.why + ")"
 		if r.found {
 			measured = number(r.value) + " " + r.unit
+			if r.aside != "" {
+				measured += " (" + r.aside + ")"
+			}
 		}
 		bound, verdict := "at most ", "not met"
 		if r.atLeast {

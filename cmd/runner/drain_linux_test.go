@@ -14,7 +14,7 @@ import (
 	"brabo.dev/runner/runner/hub"
 )
 
-func (p *process) signal(t *testing.T, s syscall.Signal) {
+func (p *process) signal(t testing.TB, s syscall.Signal) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func (p *process) signal(t *testing.T, s syscall.Signal) {
 }
 
 // wait returns when the daemon has ended, and fails the test where its exit code is another.
-func (p *process) wait(t *testing.T, want int) {
+func (p *process) wait(t testing.TB, want int) {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
