@@ -293,6 +293,27 @@ func TestNoAnswerHasACause(t *testing.T) {
 	}
 }
 
+func TestAProxyThatDoesNotAnswerIsNotTakenForTheServer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := listener.Addr().String()
+	listener.Close()
+	transport, err := NewTransport("http://ana:hunter2@"+proxy, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []string{"http://brabo.invalid", "https://brabo.invalid"} {
+		c := Client{BaseURL: server, Credential: Token{settings.NewSecret(secretToken)}, HTTP: &http.Client{Transport: transport.HTTP}}
+		_, err = c.Ticket(t.Context(), "p1")
+		f := failuretest.Produced(t, err, failure.ServerUnreachable)
+		if !strings.Contains(f.Cause, "the proxy does not answer") || !strings.Contains(f.Cause, proxy) || strings.Contains(err.Error(), "hunter2") {
+			t.Error(err)
+		}
+	}
+}
+
 func TestACancelledRequestIsNoFailureOfTheServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	release := make(chan struct{})

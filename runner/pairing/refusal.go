@@ -205,8 +205,11 @@ func networkCause(err error) (cause, next string) {
 		dns         *net.DNSError
 		certificate *tls.CertificateVerificationError
 		record      tls.RecordHeaderError
+		op          *net.OpError
 	)
 	switch {
+	case errors.As(err, &op) && op.Op == "proxyconnect": // net/http's word for the way to the proxy
+		return fmt.Sprintf("the proxy does not answer (%v)", op.Err), "check `proxy`, or the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
 	case errors.As(err, &dns):
 		return "the name " + dns.Name + " can't be resolved", "check the address and the network"
 	case errors.As(err, &certificate):
