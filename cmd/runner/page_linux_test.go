@@ -229,7 +229,7 @@ func (s *pageStage) hasNames() {
 	for _, want := range []string{
 		"navigation Panels", "main", "heading Waiting for you", "list Waiting for you", "article ana proposes: make docs",
 		"button Approve", "button Always allow", "button Deny…", "search Filter the history", "searchbox Text", "combobox Status", "list History",
-		"button Keyboard help",
+		"button Keyboard help", "button Sign out", "combobox Decided by", "region History", "status",
 	} {
 		if !found[want] {
 			role, _, _ := strings.Cut(want, " ")

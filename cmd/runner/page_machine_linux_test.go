@@ -65,7 +65,7 @@ func TestPageStopsAndRemovesContainers(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	value[bool](s.browser, `(location.hash = '#containers', true)`)
+	s.press("5")
 	s.until(`document.querySelector('#containers-body .standing').textContent === 'running'`)
 	if got := s.text("#containers-body .name"); got != a.Outcome.Container {
 		t.Errorf("%q", got)
@@ -110,7 +110,7 @@ func engineWithImage(t *testing.T) (e *containerctl.Engine, image string) {
 // It needs chromium.
 func TestPageShowsMachinesAndRevokesThem(t *testing.T) {
 	s := onPage(t)
-	value[bool](s.browser, `(location.hash = '#machines', true)`)
+	s.press("6")
 	s.until(`document.querySelector('#machines-body .standing').textContent === 'connected'`)
 	if got := s.text("#machines-body .row-meta"); !strings.Contains(got, "Shop") || !strings.Contains(got, "0 open terminals") {
 		t.Errorf("%q", got)
