@@ -50,6 +50,7 @@ byId('nav').addEventListener('click', (e) => {
   e.preventDefault();
   go(link.hash.slice(1));
 });
+window.addEventListener('resize', () => show(document.body.dataset.panel)); // a phone that is turned
 window.addEventListener('hashchange', () => panels.includes(location.hash.slice(1)) && go(location.hash.slice(1)));
 
 function choose(what) {
