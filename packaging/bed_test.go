@@ -27,6 +27,7 @@ const patience = 3 * time.Minute
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	asRoot(t)
+	t.Parallel() // services mostly wait for their managers
 	if _, err := docker(t.Context(), "image", "inspect", systemdImage); err != nil {
 		missing(t, "there is no image %s: `.ci/run prepare` makes it (%v)", systemdImage, err)
 	}
