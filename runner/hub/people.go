@@ -57,8 +57,8 @@ const sessionCookie = "runner_session"
 // csrfHeader has to come with what changes something and is authorized by the cookie: another site's page can't set it.
 const csrfHeader = "X-Runner-CSRF"
 
-// sessionHeader names the agent's connection where one is more than a TCP connection.
-const sessionHeader = "X-Runner-Session"
+// SessionHeader names the agent's connection where one is more than a TCP connection: up to 64 letters, digits, _ and -.
+const SessionHeader = "X-Runner-Session"
 
 var sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
@@ -93,7 +93,7 @@ func (h *Hub) who(r *http.Request) (p Principal, known bool, err error) {
 	if errors.Is(err, store.ErrNone) {
 		return Principal{}, false, nil
 	}
-	if session := r.Header.Get(sessionHeader); sessionName.MatchString(session) {
+	if session := r.Header.Get(SessionHeader); sessionName.MatchString(session) {
 		p.Session = session
 	} else if id, ok := r.Context().Value(connectionKey{}).(string); ok {
 		p.Session = id

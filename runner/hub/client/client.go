@@ -6,6 +6,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"strings"
 
 	"brabo.dev/runner/runner/failure"
+	"brabo.dev/runner/runner/hub"
 )
 
 // maxAnswer bounds an answer, in bytes.
@@ -33,17 +35,18 @@ const (
 // Client asks one hub.
 type Client struct {
 	url, token string
+	session    string // one for all requests, on however many connections of TCP
 	http       *http.Client
 	tls        *tls.Config // nil: as the system says
 	proof      proof
 }
 
-// New makes a client of the hub at address, with a person's or an agent's token.
+// New makes a client of the hub at address, with a person's or an agent's token. What it proposes is of one session.
 func New(address, token string) *Client {
 	// The hub is on this machine or named by the person; a proxy in the environment is for other things.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
-	return &Client{url: strings.TrimRight(address, "/"), token: token, http: &http.Client{Transport: transport}}
+	return &Client{url: strings.TrimRight(address, "/"), token: token, session: rand.Text(), http: &http.Client{Transport: transport}}
 }
 
 // Local makes a client of the hub whose files lie in folder, as its owner. Failures: HubNotRunning where there never was
@@ -75,7 +78,7 @@ func Local(folder string) (*Client, error) {
 // Trusting is a client of the same hub, for the same token, that judges the hub's certificate by config.
 func (c *Client) Trusting(config *tls.Config) *Client {
 	other := New(c.url, c.token)
-	other.tls, other.proof.owner = config, c.proof.owner
+	other.session, other.tls, other.proof.owner = c.session, config, c.proof.owner
 	other.http.Transport.(*http.Transport).TLSClientConfig = config.Clone() // HTTP adds protocols of its own to it
 	return other
 }
@@ -124,6 +127,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 		return nil, failure.New(failure.HubUnreachable, c.url).Wrap(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+c.token)
+	request.Header.Set(hub.SessionHeader, c.session)
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

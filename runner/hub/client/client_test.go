@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -89,4 +90,25 @@ func TestRefusalsOfTheHubKeepTheirNames(t *testing.T) {
 	failuretest.Produced(t, err, failure.ProjectNotFound)
 	_, err = New(s.URL, "another").Projects(t.Context())
 	failuretest.Produced(t, err, failure.Unauthorized)
+}
+
+func TestRequestsOfOneClientAreOfOneSession(t *testing.T) {
+	asked := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Header.Get(hub.SessionHeader)
+		w.Header().Set("Connection", "close") // the next one comes on another connection of TCP
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	defer server.Close()
+	var s []string
+	one := New(server.URL, "token")
+	for _, c := range []*Client{one, one, one.Trusting(&tls.Config{}), New(server.URL, "token"), one.WithToken("another")} {
+		if _, err := c.Me(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s = append(s, <-asked)
+	}
+	if s[0] == "" || s[1] != s[0] || s[2] != s[0] || s[3] == s[0] || s[4] == s[0] {
+		t.Errorf("%q", s)
+	}
 }
