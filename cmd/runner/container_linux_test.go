@@ -162,7 +162,28 @@ func TestProjectOfModeContainerRunsInItsContainer(t *testing.T) {
 		wants(t, home, 0, id, "deny", id)
 	}
 
-	approved(hub.Executed, "container-stop")
+	// The door for agents leads there too: an MCP client's call waits for the person, and comes back with the outcome.
+	token := regexp.MustCompile(`token (\S+)`).FindStringSubmatch(wants(t, home, 0, `token`, "agent", "add", "coder", "--project", "box"))[1]
+	progress := make(chan string, 100)
+	session := connect(t, home, url, token, progress)
+	if text, failed := call(t, session, "run_command", map[string]any{"command": "pwd"}); failed || text != containerctl.MountPoint+"\n[exit code 0]" {
+		t.Errorf("%v %q", failed, text)
+	}
+	answered := make(chan string, 1)
+	go func() {
+		text, _ := call(t, session, "container_stop", nil)
+		answered <- text
+	}()
+	select {
+	case message := <-progress:
+		id := regexp.MustCompile(`action (\S+) is pending`).FindStringSubmatch(message)[1]
+		wants(t, home, 0, id, "approve", id)
+	case text := <-answered:
+		t.Fatalf("it did not wait: %s", text)
+	}
+	if text := <-answered; text != "[done]" {
+		t.Error(text)
+	}
 	propose(0, `^`+regexp.QuoteMeta(root)+`\n$`, "terminal", "--wait", "--", "pwd") // on the host again
 	propose(0, `pending.*\(default\)`, "terminal", "--", "touch asked")
 	approved(hub.Executed, "container-remove")

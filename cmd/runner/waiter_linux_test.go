@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
@@ -76,4 +77,23 @@ func TestProposersThatWaitOutliveARestartOfTheHub(t *testing.T) {
 	if text, failed := call(t, s, "action_status", map[string]any{"id": byCommand}); !failed || text != "[denied: use go test]" {
 		t.Errorf("%v %q", failed, text)
 	}
+}
+
+// TestTimeoutBoundsTheAction: what was proposed with --timeout is ended by it.
+func TestTimeoutBoundsTheAction(t *testing.T) {
+	home, _, _ := ownHub(t)
+	out := wants(t, home, 0, `"deadlineMs": ?1000`, "propose", "terminal", "--project", "p", "--json", "--timeout", "1s", "--", "sleep 300")
+	var a hub.Action
+	if err := json.Unmarshal([]byte(out), &a); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, home, 0, a.ID, "approve", a.ID)
+	c, err := (&hubFlags{}).client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err = c.Wait(t.Context(), a.ID); err != nil || a.Status != hub.Failed || a.Outcome == nil || !a.Outcome.TimedOut {
+		t.Errorf("%+v, %v", a, err)
+	}
+	wants(t, home, 1, `invalid_deadline`, "propose", "terminal", "--project", "p", "--timeout", "1ms", "--", "true")
 }
