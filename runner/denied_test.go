@@ -53,3 +53,30 @@ func TestDenyRulesBindAlthoughTheServerSaysYes(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatWasAllowedForItsContainerRunsNowhereElse: the server believes that the project's container runs, and none does.
+func TestWhatWasAllowedForItsContainerRunsNowhereElse(t *testing.T) {
+	for _, c := range []struct {
+		name, decision string
+		runs           bool
+	}{
+		{"for its container", `{"kind":"policy","rule":"container_floor","at":"2026-12-02T08:00:00Z"}`, false},
+		{"by an entry, which counts here too", `{"kind":"policy","rule":"file_allow","at":"2026-12-02T08:00:00Z"}`, true},
+		{"by a person", `{"kind":"human","by":"ana","rule":"container_floor","at":"2026-12-02T08:00:00Z"}`, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEngine(t, action.Known()...)
+			d := startDaemon(t, e)
+			e.joined(t)
+			e.exec(t, "a", "touch ran", `,"decision":`+c.decision)
+			r := e.result(t)
+			_, err := os.Stat(filepath.Join(d.root, "ran"))
+			if ran := err == nil; ran != c.runs || ran != (r.ExitCode == 0) {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if !c.runs {
+				failuretest.Produced(t, r.Failure, failure.ContainerGone)
+			}
+		})
+	}
+}

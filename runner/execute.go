@@ -12,6 +12,7 @@ import (
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/journal"
+	"brabo.dev/runner/runner/policy"
 	"brabo.dev/runner/workspace"
 )
 
@@ -26,6 +27,9 @@ func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incomin
 	switch {
 	case err != nil:
 		result = action.Refused(e.Ref, failure.From(err, "action "+e.Ref))
+	case !found && insideOnly(e.Decision):
+		result = action.Refused(e.Ref, failure.New(failure.ContainerGone, "project "+s.project.ID).
+			Because("a rule let the command run inside of the project's container without a question, and no container runs; nothing was run"))
 	case !found, len(e.Env) > 0 && e.GitCredentialed:
 		result = s.onHost(ctx, e, p, in)
 	case len(e.Env) > 0:
@@ -38,6 +42,12 @@ func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incomin
 		s.log.Info("finished", "ref", e.Ref, "exit_code", result.ExitCode, "timed_out", result.TimedOut,
 			"duration", time.Since(in.received).Round(time.Millisecond), "container", container.Name)
 	}
+}
+
+// insideOnly reports whether nobody would have let a command run but for the container that the server believes to run
+// (policy.md section 7, the container floor). On the host it would have asked.
+func insideOnly(d *action.Decision) bool {
+	return d != nil && d.Kind != "human" && d.Rule == string(policy.ContainerFloor)
 }
 
 // refusedCredential counts the variables and names none of them.

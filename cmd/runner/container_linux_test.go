@@ -162,6 +162,18 @@ func TestProjectOfModeContainerRunsInItsContainer(t *testing.T) {
 		wants(t, home, 0, id, "deny", id)
 	}
 
+	// The container goes behind the hub's back: what was allowed for its sake alone runs nowhere else, and then asks.
+	if _, err := api.ContainerRemove(t.Context(), name, client.ContainerRemoveOptions{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	propose(1, `container_gone`, "terminal", "--wait", "--", "touch outside.txt")
+	asks := strings.Fields(propose(0, `pending.*\(default\)`, "terminal", "--", "touch outside.txt"))[0]
+	wants(t, home, 0, asks, "deny", asks)
+	if _, err := os.Stat(filepath.Join(root, "outside.txt")); err == nil {
+		t.Error("a command left the container that it was allowed for")
+	}
+	approved(hub.Executed, "container-start", image)
+
 	// The door for agents leads there too: an MCP client's call waits for the person, and comes back with the outcome.
 	token := regexp.MustCompile(`token (\S+)`).FindStringSubmatch(wants(t, home, 0, `token`, "agent", "add", "coder", "--project", "box"))[1]
 	progress := make(chan string, 100)

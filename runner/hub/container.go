@@ -109,9 +109,10 @@ func stampVerified(tx store.Tx, id string, at time.Time) error {
 	return tx.PutProject(row)
 }
 
-// containerEnded keeps what an action has made of its project's container.
+// containerEnded keeps what an action has made of its project's container, or has told about it.
 func containerEnded(tx store.Tx, at time.Time, r *running, status Status, out *Outcome) error {
-	if kindOf(r.Type) != byContainer {
+	gone := r.Type == typeTerminal && out.Failure != nil && out.Failure.Name == failure.ContainerGone
+	if kindOf(r.Type) != byContainer && !gone {
 		return nil
 	}
 	c, err := containerOf(tx, r.Project)
@@ -120,6 +121,10 @@ func containerEnded(tx store.Tx, at time.Time, r *running, status Status, out *O
 	}
 	c.Changed = at
 	switch {
+	case gone: // so that the next command asks
+		if c.State == containerRunning {
+			c.State = containerStopped
+		}
 	case status == Failed && r.Type == typeContainerStart:
 		if c.State != containerProvisioning {
 			return nil
