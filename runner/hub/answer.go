@@ -131,9 +131,14 @@ func number(r *http.Request, name string, usual, most int64) (int64, error) {
 // maxWait bounds a long poll; the proposer asks again.
 const maxWait = 60 * time.Second
 
+// waitOf is how many seconds a request wants to wait.
+func waitOf(r *http.Request, usual time.Duration) (int64, error) {
+	return number(r, "wait", int64(usual/time.Second), int64(maxWait/time.Second))
+}
+
 // waited gives an action, after the wait that the request asks for, or else after usual.
 func (h *Hub) waited(r *http.Request, id string, usual time.Duration) (Action, error) {
-	seconds, err := number(r, "wait", int64(usual/time.Second), int64(maxWait/time.Second))
+	seconds, err := waitOf(r, usual)
 	if err != nil {
 		return Action{}, err
 	}

@@ -24,7 +24,11 @@ func (h *Hub) postAction(w http.ResponseWriter, r *http.Request, who Principal) 
 		}
 	}
 	var p Proposal
-	if err := h.read(w, r, &p); err != nil {
+	err := h.read(w, r, &p)
+	if err == nil {
+		_, err = waitOf(r, 0) // what is refused creates nothing
+	}
+	if err != nil {
 		writeError(w, err)
 		return
 	}

@@ -170,10 +170,14 @@ func TestBadProposalsCreateNothing(t *testing.T) {
 		}
 		failuretest.Produced(t, named(answer), c.want)
 	}
+	status, answer := h.do(t, "POST", "/actions?wait=soon", agentToken, `{"projectId":"p","type":"terminal","command":"allowed"}`)
+	if status != 400 {
+		t.Error(status, answer)
+	}
 	if all := h.List(""); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
-	status, answer := h.do(t, "GET", "/actions/nowhere", agentToken, "")
+	status, answer = h.do(t, "GET", "/actions/nowhere", agentToken, "")
 	if status != 404 {
 		t.Error(status)
 	}
