@@ -57,6 +57,7 @@ func (d *daemon) accompany(ctx context.Context, manager notify.Manager) (stop fu
 			return notify.Look{Status: summary(d.machine.Status()), Stuck: d.machine.Stuck(time.Now(), limit)}
 		}, d.log)
 	})
+	watch.Go(func() { leaveStartup(watching, d.machine.Ready(), d.log) })
 	return func() error {
 		end()
 		watch.Wait()

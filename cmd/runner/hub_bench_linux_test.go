@@ -38,6 +38,7 @@ func BenchmarkHub(b *testing.B) {
 			}
 		}
 		ready = append(ready, float64(time.Since(began).Microseconds())/1000)
+		time.Sleep(idleAfter)
 		resident = append(resident, residentKiB(b, cmd.Process.Pid)/1024)
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			b.Fatal(err)

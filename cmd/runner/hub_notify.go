@@ -11,8 +11,8 @@ import (
 )
 
 // accompanyHub keeps the service manager told how the hub stands: that it is up once ready is closed, that it stops when
-// ctx ends, and that it lives as long as its store answers, without which it can do nothing. One goroutine does it; the
-// function that is given back ends it.
+// ctx ends, and that it lives as long as its store answers, without which it can do nothing. It also gives back what the start alone needed. The
+// function that is given back ends its goroutines.
 func accompanyHub(ctx context.Context, ready <-chan struct{}, address string, opened *store.Store, log *slog.Logger) (stop func()) {
 	manager := notify.FromEnvironment(os.Environ(), os.Getpid())
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -25,6 +25,7 @@ func accompanyHub(ctx context.Context, ready <-chan struct{}, address string, op
 			return notify.Look{Status: "listening at " + address}
 		}, log)
 	})
+	watch.Go(func() { leaveStartup(watching, ready, log) })
 	return func() {
 		end()
 		watch.Wait()
