@@ -115,6 +115,9 @@ func newConfigSetCommand() *cobra.Command {
 			if err := settings.Set(src, args[0], text); err != nil {
 				return usageError(err)
 			}
+			if _, err := settings.Load(src); err != nil { // one that wants another beside it, or what was wrong before
+				fmt.Fprintf(cmd.ErrOrStderr(), "runner: written; nothing starts with these settings yet: %s\n", visible(err.Error()))
+			}
 			return nil
 		},
 	}

@@ -87,10 +87,14 @@ func sockets() kind[string] {
 	})
 }
 
-// shellWords are split as a shell does.
+// shellWords are split as a shell does. The form in which they are shown, a JSON list, is taken as well.
 func shellWords() kind[[]string] {
 	return kind[[]string]{what: "a command line",
 		text: func(s string) ([]string, error) {
+			var words []string
+			if strings.HasPrefix(s, "[") && json.Unmarshal([]byte(s), &words) == nil && len(words) > 0 {
+				return words, nil
+			}
 			words, err := shlex.Split(s)
 			if err != nil || len(words) == 0 {
 				return nil, errors.New("it can't be split into words")
