@@ -3,6 +3,7 @@ package runner
 import (
 	"encoding/json"
 	"os"
+	osexec "os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -128,6 +129,8 @@ func TestAttackJudgedThatSteersTheJudge(t *testing.T) {
 		"talk to the socket":               "curl --unix-socket BASE/state/runner/control.sock http://x/confirm -d '{}'",
 		"read the journal":                 "strings ../state/runner/journal.db",
 		"read the other client's key":      "cat brabo-runner-device-key.jwk.json",
+		"change the other client's server": `echo '{"projectId":"p","apiUrl":"https://evil.example"}' >brabo-runner.config.json`,
+		"the same by a tool":               "sed -i s/brabo/evil/ ./brabo-runner.config.json",
 		"read it in another language":      `python3 -c 'print(open("BASE/.config/runner/policy.json").read())'`,
 		"hide it in text that is no Bash":  "if then cat BASE/.config/runner/policy.json",
 	} {
@@ -200,5 +203,34 @@ func TestPolicyThatIsBrokenRefusesEverything(t *testing.T) {
 			continue
 		}
 		failuretest.Produced(t, r.Failure, failure.MachinePolicyInvalid)
+	}
+}
+
+// TestAttackMirrorThatCarriesTheKeyAway needs git. The key of the existing client lies in the project's folder, where git
+// lists it.
+func TestAttackMirrorThatCarriesTheKeyAway(t *testing.T) {
+	base := t.TempDir()
+	e := newEngine(t, action.Known()...)
+	e.mirror = filepath.Join(base, "copy")
+	d := startDaemonIn(t, e, base, protecting(base), func(o *Options) { o.Git = &git.Git{} })
+	e.joined(t)
+	if out, err := osexec.Command("git", "init", "-q", d.root).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, name := range []string{"brabo-runner-device-key.jwk.json", "brabo-runner.config.json", "main.go"} {
+		if err := os.WriteFile(filepath.Join(d.root, name), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.send(t, action.EventMirrorSync, `{"ref":"a","destino":"`+e.mirror+`"`+person+`}`)
+	var r action.MirrorSyncResult
+	if err := json.Unmarshal(e.hear(t, action.EventMirrorSyncResult).Payload, &r); err != nil {
+		t.Fatal(err)
+	}
+	if !r.Sucesso || *r.Copiados != 1 || *r.Recusados != 2 {
+		t.Errorf("%+v", r)
+	}
+	if entries, err := os.ReadDir(e.mirror); err != nil || len(entries) != 1 || entries[0].Name() != "main.go" {
+		t.Errorf("the copy holds %v %v", entries, err)
 	}
 }

@@ -75,7 +75,7 @@ func (s *session) judgeCommand(lock machinepolicy.Lock, dir string, a proposed, 
 	if d, denied := read.Denied(lock.Denies()...); denied {
 		return "", failure.New(failure.PolicyDenied, "action "+a.ref).Because("%s (%s)", d.Reason, d.Rule)
 	}
-	what := read.Steers(s.m.o.Protected)
+	what := read.Steers(s.own())
 	if what == "" && s.m.o.Protected.SteersPath(dir) { // by a link
 		what = "it works in " + dir
 	}
@@ -99,7 +99,7 @@ func (s *session) judgeTyped(lock machinepolicy.Lock, a proposed, file policy.Pe
 	}
 	protected := s.m.o.Protected
 	if a.writes {
-		protected.Files = append(slices.Clone(protected.Files), steeringFile)
+		protected = s.own()
 	}
 	for _, path := range a.files {
 		if protected.SteersPath(path) {
@@ -116,6 +116,14 @@ func (s *session) judgeTyped(lock machinepolicy.Lock, a proposed, file policy.Pe
 		met = append(met, d)
 	}
 	return atCeilings(lock, a, met)
+}
+
+// own is what belongs to this daemon, with the files of the existing client that may lie in the project's folder: what
+// takes the one away or changes the other has the daemon ask another server, with this machine's key.
+func (s *session) own() policy.Protected {
+	p := s.m.o.Protected
+	p.Files = append(slices.Clone(p.Files), steeringFile)
+	return p
 }
 
 // steeringFile is that of the existing client which names the server and the project that it serves (protocol.md 2.1).

@@ -62,6 +62,8 @@ func (s *session) sync(ctx context.Context, m action.MirrorSync, in incoming) {
 	if s.mirror == nil || s.mirror.Destination != destination {
 		s.mirror = &workspace.Mirror{Root: s.folder.Path, Destination: destination, Options: s.m.o.Folder}
 	}
+	own := s.own()
+	s.mirror.Withheld = func(file string) bool { return own.SteersPath(s.folder.Path + "/" + file) }
 	tell := s.progress(m.Ref)
 	s.mirror.Files = func(ctx context.Context) ([]string, error) { return s.gitFiles(ctx, in) }
 	s.mirror.Apart = s.m.roots()

@@ -34,6 +34,8 @@ type Mirror struct {
 	// Files gives the paths of the project's files relative to Root, with `/` between their parts (git ls-files). Any
 	// order will do, and doubles; one that ends in `/` is skipped.
 	Files func(ctx context.Context) ([]string, error)
+	// Withheld tells which of them are never copied, and count as refused; nil: none.
+	Withheld func(file string) bool
 	// Progress is told after each file how many are done; nil: nobody is.
 	Progress func(done, total int)
 
@@ -48,7 +50,8 @@ type Mirrored struct {
 	Copied      int
 	// Skipped were unchanged, or are no regular files, or are gone.
 	Skipped int
-	// Refused must not be copied, because a link or something that is no file is in the way, or could not be.
+	// Refused must not be copied, because they are withheld or a link or something that is no file is in the way, or could
+	// not be.
 	Refused int
 	// Compared were read on both sides to know whether they are the same.
 	Compared int
@@ -81,7 +84,10 @@ func (m *Mirror) Sync(ctx context.Context) (Mirrored, error) {
 		if err := ctx.Err(); err != nil {
 			return r.Mirrored, m.ended(file, err)
 		}
-		err := r.file(ctx, file)
+		err := errRefused
+		if m.Withheld == nil || !m.Withheld(file) {
+			err = r.file(ctx, file)
+		}
 		if endedBy(err) != "" || outOfSpace(err) {
 			return r.Mirrored, m.ended(file, err)
 		}
