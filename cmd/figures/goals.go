@@ -38,7 +38,7 @@ func figures() []figure {
 		thousand  = bench{"./runner", "BenchmarkThousandSessions", "3x", "1x"}
 		idle      = bench{"./runner", "BenchmarkIdleSession", "3x", "1x"}
 		projects  = bench{"./runner", "BenchmarkProjects", "1x", "1x"}
-		queue     = bench{"./runner", "BenchmarkQueue", "3x", "1x"}
+		queue     = bench{"./runner", "BenchmarkQueue", "7x", "3x"}
 		guard     = bench{"./runner", "BenchmarkGuard", "2000x", "500x"}
 		confined  = bench{"./exec", "BenchmarkConfinedTrue", "500x", "100x"}
 		everyday  = bench{"./runner/policy", "BenchmarkEveryday", "1x", "1x"}
@@ -102,8 +102,8 @@ func figures() []figure {
 		{text: "decide, the worst of the 1 MB texts", bench: decide, sub: "1MB", metric: "ns/op", unit: "s", scale: 1e-9, goal: 1},
 		{text: "questions of an ordinary day that are spared", bench: everyday, metric: "%-spared", unit: "%", goal: 95, atLeast: true},
 		{text: "second lock on a usual command, against the start of a shell", bench: guard, sub: "usual", metric: "of-a-shell", unit: "×", goal: 0.1},
-		{text: "confinement, added to a command", bench: confined, metric: "ms-added", unit: "ms", goal: 10,
-			beside: []aside{{"times_free", 0, "× the command alone"}}},
+		{text: "true confined, against unconfined", bench: confined, metric: "times_free", unit: "×", goal: 10,
+			beside: []aside{{"ms-added", 0, "ms more"}}},
 		{text: "hub, proposed to outcome without the command's own time", bench: propose, metric: "ms-median", unit: "ms", goal: 5,
 			beside: []aside{{"x-floor", 0, "× a request without a store"}}},
 		{text: "proposed to outcome of true, hub and daemon", bench: trueTrip, metric: "ms-median", unit: "ms", goal: 5,
