@@ -55,6 +55,12 @@ func TestPageIsUsedWithTheKeyboardAlone(t *testing.T) {
 	if err != nil || len(rows) != 1 || rows[0] != (hub.Autonomy{Agent: "agent", ActionType: "*", Mode: "auto_approve"}) {
 		t.Errorf("the toggle wrote %+v, %v", rows, err)
 	}
+	// The list is read again, and the focus stays.
+	s.until(`document.activeElement.getAttribute('role') === 'switch'`)
+	if _, err := s.owner.AddAgent(t.Context(), "p", "dev-api"); err != nil {
+		t.Fatal(err)
+	}
+	s.until(`document.querySelectorAll('#agents [role=switch]').length === 2 && document.activeElement.ariaLabel === 'Auto mode of agent in Shop'`)
 	s.press("/")
 	s.until(`document.activeElement.id === 'filter-text'`)
 	s.press("two")

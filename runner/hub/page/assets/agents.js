@@ -1,7 +1,7 @@
 // Agents and how far each may go without a question: the toggle writes the wildcard row of its autonomy.
 import { get, put } from './api.js';
 import { announce } from './announce.js';
-import { byId, el } from './dom.js';
+import { byId, el, renew } from './dom.js';
 import { may } from './roles.js';
 import { visible, visibleNodes } from './visible.js';
 
@@ -13,9 +13,9 @@ export async function showAgents(store, connected) {
   const projects = ids.length === agents.length || agents.every((a) => a.project) ? ids : [...new Set([...ids, ...store.projects.keys()])];
   const rows = new Map(await Promise.all(projects.map(async (id) => [id, (await get(['projects', id, 'autonomy'])).rows])));
   const entries = agents.flatMap((a) => (a.project ? [a.project] : projects).map((project) => [a, project]));
-  body.replaceChildren(entries.length
+  renew(body, [entries, [...rows], store.me, connected, [...store.projects]], () => (entries.length
     ? el('ul', { class: 'list' }, entries.map(([a, project]) => entry(a, project, rows.get(project) ?? [], store, connected)))
-    : el('p', { class: 'empty', text: 'No agent yet. "runner agent add NAME" makes one and prints its token.' }));
+    : el('p', { class: 'empty', text: 'No agent yet. "runner agent add NAME" makes one and prints its token.' })));
   return agents.map((a) => a.id);
 }
 
@@ -31,7 +31,8 @@ function entry(agent, project, rows, store, connected) {
   el('span', { class: 'knob', 'aria-hidden': 'true' }));
   toggle.addEventListener('click', async () => {
     const mode = toggle.getAttribute('aria-checked') === 'true' ? 'require_approval' : 'auto_approve';
-    toggle.disabled = true;
+    if (toggle.ariaBusy === 'true') return; // disabled, it would lose the focus
+    toggle.ariaBusy = 'true';
     problem.hidden = true;
     try {
       await put(['projects', project, 'autonomy'], { agent: agent.id, actionType: '*', mode });
@@ -41,7 +42,7 @@ function entry(agent, project, rows, store, connected) {
       problem.textContent = visible(error.message);
       problem.hidden = false;
     }
-    toggle.disabled = false;
+    toggle.ariaBusy = 'false';
   });
   return el('li', { class: 'entry-row' },
     el('div', { class: 'grow' }, el('p', { class: 'name' }, visibleNodes(agent.id)),

@@ -79,6 +79,7 @@ export class Card {
   /** Marks that an answer is on its way. */
   wait(on) {
     this.busy = on;
+    if (on && this.article.contains(document.activeElement)) this.article.focus({ preventScroll: true }); // from a button that goes
     this.article.toggleAttribute('aria-busy', on);
     this.enable(this.enabled);
   }

@@ -1,16 +1,16 @@
 // The projects' containers. Stopping and removing are proposed like everything else, by the person who looks.
 import { get, post } from './api.js';
 import { announce } from './announce.js';
-import { byId, el } from './dom.js';
+import { byId, el, renew } from './dom.js';
 import { may } from './roles.js';
 import { visible, visibleNodes } from './visible.js';
 
 /** Reads the containers and shows them. */
 export async function showContainers(store, connected) {
   const { containers } = await get(['containers']);
-  byId('containers-body').replaceChildren(containers.length
+  renew(byId('containers-body'), [containers, store.me, connected, [...store.projects]], () => (containers.length
     ? el('ul', { class: 'list' }, containers.map((c) => entry(c, store, connected)))
-    : el('p', { class: 'empty', text: 'No project has a container.' }));
+    : el('p', { class: 'empty', text: 'No project has a container.' })));
 }
 
 function entry(c, store, connected) {
@@ -27,7 +27,8 @@ function entry(c, store, connected) {
 }
 
 async function propose(button, type, c, store, problem) {
-  button.disabled = true;
+  if (button.ariaBusy === 'true') return;
+  button.ariaBusy = 'true';
   problem.hidden = true;
   try {
     const action = await post(['actions'], { projectId: c.project, type });
@@ -37,5 +38,5 @@ async function propose(button, type, c, store, problem) {
     problem.textContent = visible(error.message);
     problem.hidden = false;
   }
-  button.disabled = false;
+  button.ariaBusy = 'false';
 }

@@ -22,6 +22,27 @@ export function el(tag, attributes = {}, ...children) {
 /** The element of this id, which the page has. */
 export const byId = (id) => document.getElementById(id);
 
+let shown = new WeakMap(); // of what was made from which data
+
+/**
+ * Puts what `make` makes of data into body. Where the data are those from before, everything stays, and else the focus
+ * does: a list that is read again must not take it from who works in it.
+ */
+export function renew(body, data, make) {
+  const now = JSON.stringify(data);
+  if (body.firstElementChild && shown.get(body.firstElementChild) === now) return;
+  const label = body.contains(document.activeElement) ? document.activeElement.getAttribute('aria-label') : null;
+  const made = make();
+  body.replaceChildren(made);
+  shown.set(made, now);
+  if (label) [...body.querySelectorAll('[aria-label]')].find((e) => e.getAttribute('aria-label') === label)?.focus({ preventScroll: true });
+}
+
+/** Has everything made anew the next time. */
+export function outdate() {
+  shown = new WeakMap();
+}
+
 /** Gives a select its choices, as value and text; what was chosen stays chosen where it is still there. */
 export function choices(id, any, list) {
   const select = byId(id);

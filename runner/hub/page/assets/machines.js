@@ -1,7 +1,7 @@
 // The daemons: which are connected, what is wrong with them, which terminals are open, and the end of their right.
 import { get, remove } from './api.js';
 import { announce } from './announce.js';
-import { badge, byId, el, time } from './dom.js';
+import { badge, byId, el, renew, time } from './dom.js';
 import { failureBox } from './parts.js';
 import { may } from './roles.js';
 import { visible, visibleNodes } from './visible.js';
@@ -13,9 +13,9 @@ export async function showMachines(store, connected) {
   const body = byId('machines-body');
   // Somebody who is about to answer keeps what they look at; the next look comes soon.
   if (body.querySelector('[data-sure]')) return;
-  body.replaceChildren(daemons.length
+  renew(body, [daemons, store.me, connected, [...store.projects]], () => (daemons.length
     ? el('ul', { class: 'list' }, daemons.map((d) => entry(d, store, connected)))
-    : el('p', { class: 'empty', text: 'No machine is paired. "runner login" on a machine pairs it with this hub.' }));
+    : el('p', { class: 'empty', text: 'No machine is paired. "runner login" on a machine pairs it with this hub.' })));
 }
 
 function entry(d, store, connected) {
@@ -56,6 +56,7 @@ function revoke(d, problem, free) {
       await remove(['daemons', d.id]);
       announce(`${name} is revoked.`);
       button.closest('li').remove();
+      byId('machines').focus();
     } catch (error) {
       problem.textContent = visible(error.message);
       problem.hidden = false;

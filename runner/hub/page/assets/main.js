@@ -3,7 +3,7 @@ import { post, signedOut } from './api.js';
 import { announce } from './announce.js';
 import { showAgents } from './agents.js';
 import { showContainers } from './containers.js';
-import { byId, el, refreshTimes } from './dom.js';
+import { byId, el, outdate, refreshTimes } from './dom.js';
 import { History } from './history.js';
 import { keyboard, panels } from './keys.js';
 import { Log } from './log.js';
@@ -114,7 +114,10 @@ function connection(state) {
   running.connected(connected);
   signOut.disabled = !connected;
   // With the connection the lists are read anew.
-  if (!connected) for (const b of document.querySelectorAll('.list button')) b.disabled = true;
+  if (!connected) {
+    outdate();
+    for (const b of document.querySelectorAll('.list button')) b.disabled = true;
+  }
 }
 
 const stream = new Stream({
