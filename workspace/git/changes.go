@@ -27,13 +27,17 @@ func (v *view) changes(ctx context.Context, only []string) ([]string, error) {
 	if out.Code != 0 {
 		return nil, out.failure(args, v.tree)
 	}
-	var changed []string
-	for item := range strings.SplitSeq(string(out.Stdout), "\x00") {
-		if len(item) > 3 && !strings.HasSuffix(item, "/") { // XY, a space, the path
+	return changedPaths(string(out.Stdout)), nil
+}
+
+// changedPaths reads what `git status --porcelain -z` prints without renames: XY, a space, the path.
+func changedPaths(status string) (changed []string) {
+	for item := range strings.SplitSeq(status, "\x00") {
+		if len(item) > 3 && !strings.HasSuffix(item, "/") {
 			changed = append(changed, item[3:])
 		}
 	}
-	return changed, nil
+	return changed
 }
 
 // inside gives paths, which are relative to where the action works, relative to the top of the work tree. Each has to
