@@ -70,13 +70,15 @@ func (s *session) connect(ctx context.Context) (link, error) {
 	}
 	joining, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	ch, reply, err := conn.Join(joining, "terminal:"+s.project.ID, action.NewJoin(s.capabilities(), s.m.extensions()))
+	capabilities := s.capabilities()
+	extensions := s.extensions(capabilities)
+	ch, reply, err := conn.Join(joining, "terminal:"+s.project.ID, action.NewJoin(capabilities, extensions))
 	if err != nil {
 		conn.Close()
 		return link{}, err
 	}
 	return link{
-		conn: conn, ch: ch, granted: action.Granted(reply, s.m.extensions()), mirror: action.GrantedMirror(reply),
+		conn: conn, ch: ch, granted: action.Granted(reply, extensions), mirror: action.GrantedMirror(reply),
 	}, nil
 }
 

@@ -43,10 +43,9 @@ func (m *Machine) baseWorks() bool {
 	return w.Base != "" && m.gitWorks() && workspace.PermittedBase(w.Base, w.Root, m.o.Folder) == nil
 }
 
-// extensions are those that work in this execution: typed actions want a git.
-func (m *Machine) extensions() []action.Extension {
-	if m.gitWorks() {
-		return m.o.Extensions
-	}
-	return slices.DeleteFunc(slices.Clone(m.o.Extensions), func(x action.Extension) bool { return x == action.ExtAction })
+// extensions are those that work in this execution: typed actions want a git, and the end of a shell wants terminals.
+func (s *session) extensions(capabilities []string) []action.Extension {
+	return slices.DeleteFunc(slices.Clone(s.m.o.Extensions), func(x action.Extension) bool {
+		return x == action.ExtAction && !s.m.gitWorks() || x == action.ExtPtyClosed && !slices.Contains(capabilities, action.CapabilityPTY)
+	})
 }

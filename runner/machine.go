@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,10 +138,6 @@ func New(o Options) *Machine {
 		o.Extensions = action.Known()
 	}
 	o.Terminals = o.Terminals.working(o.Log)
-	if o.Terminals.Max == 0 {
-		// An extension is declared only when it works.
-		o.Extensions = slices.DeleteFunc(slices.Clone(o.Extensions), func(x action.Extension) bool { return x == action.ExtPtyClosed })
-	}
 	m := &Machine{
 		o: o, began: time.Now(), ready: make(chan struct{}), spooling: map[string]bool{}, sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
