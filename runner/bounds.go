@@ -10,19 +10,19 @@ import (
 	"brabo.dev/runner/runner/machinepolicy"
 )
 
-// bounds hold a command or a terminal on the host inside the project's folder, where policy.json says so, and inside
-// commands.limits. This daemon's own folders stay out whatever the file opens.
-func (s *session) bounds(c machinepolicy.Confine) exec.Bounds {
-	b := exec.Bounds{Limits: s.m.o.Commands.Limits, Helper: s.m.o.Commands.Helper}
+// bounds hold a command or a terminal on the host inside the project's folder and what counts as it, where policy.json
+// says so, and inside commands.limits. This daemon's own folders stay out whatever the file opens.
+func (s *session) bounds(c machinepolicy.Confine, b beside) exec.Bounds {
+	bounds := exec.Bounds{Limits: s.m.o.Commands.Limits, Helper: s.m.o.Commands.Helper}
 	if c.On {
-		b.Confine = &exec.Confine{
+		bounds.Confine = &exec.Confine{
 			Read:    slices.Concat(c.Read, gitConfiguration(s.m.o.Protected.Variables)),
-			Write:   slices.Concat([]string{s.folder.Real}, c.Write),
+			Write:   slices.Concat([]string{s.folder.Real}, b.real, c.Write),
 			Out:     s.m.o.Protected.Folders,
 			Network: c.Network,
 		}
 	}
-	return b
+	return bounds
 }
 
 // gitConfiguration is the user's own, without which git does nothing where it sees that there is one. Where git keeps

@@ -62,7 +62,7 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 	spool, spooled := s.m.spool(s.project.ID, e.Ref)
 	r := exec.Run(ctx, exec.Command{
 		Text: e.Command, Shell: c.Shell, PlainPOSIX: plainPOSIX,
-		Dir: p.dir, Enter: s.enter, Env: p.env, Bounds: s.bounds(p.confine),
+		Dir: p.dir, Enter: s.enter(p.beside), Env: p.env, Bounds: s.bounds(p.confine, p.beside),
 		Received: in.received, Deadline: in.deadline, Grace: c.Grace,
 		// Room is kept for the words that a result without an exit code needs.
 		ResultLimit: c.ResultLimit - action.NoticeRoom,
@@ -94,7 +94,11 @@ func (s *session) onHost(ctx context.Context, e action.Exec, p plan, in incoming
 
 // enter opens a command's folder when the command starts: what it was when the action came may have changed, above all
 // while the action waited behind others.
-func (s *session) enter(dir string) (*os.File, error) { return workspace.Enter(dir, s.folder.Real) }
+func (s *session) enter(b beside) func(dir string) (*os.File, error) {
+	return func(dir string) (*os.File, error) {
+		return workspace.Enter(dir, append([]string{s.folder.Real}, b.real...)...)
+	}
+}
 
 // inContainer runs e in the project's container. What is no plain POSIX text wants the image's bash.
 func (s *session) inContainer(ctx context.Context, engine *containerctl.Engine, container containerctl.State, e action.Exec, p plan, in incoming) action.ExecResult {

@@ -16,6 +16,7 @@ import (
 type plan struct {
 	dir     string
 	env     []string
+	beside  beside                // what it may use beside the project's folder
 	confine machinepolicy.Confine // for what runs on the host
 	// ask is why a person at this machine has to allow it first; empty: nobody has to.
 	ask string
@@ -97,6 +98,14 @@ func (s *session) place(cwd string, env map[string]string) (plan, *failure.Failu
 	p := plan{dir: s.folder.Path}
 	if cwd != "" {
 		dir, err := workspace.Confine(s.folder.Path, cwd)
+		if failure.Is(err, failure.CwdOutside) {
+			lock, fail := s.lock()
+			if fail != nil {
+				return plan{}, fail
+			}
+			p.beside = s.besides(lock)
+			dir, err = workspace.Confine(s.folder.Path, cwd, p.beside.written...)
+		}
 		if err != nil {
 			return plan{}, failure.From(err, cwd)
 		}

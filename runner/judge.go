@@ -45,7 +45,9 @@ func (s *session) judge(p plan, a proposed) (plan, *failure.Failure) {
 	if fail != nil {
 		return plan{}, fail
 	}
-	p.confine = lock.Confine()
+	if p.confine = lock.Confine(); p.confine.On {
+		p.beside = s.besides(lock)
+	}
 	refused := failure.New(failure.MachinePolicyRefused, "action "+a.ref)
 	switch {
 	case !lock.Allows(a.Type):

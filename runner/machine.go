@@ -81,6 +81,9 @@ type Options struct {
 	Git *git.Git
 	// Lock is what policy.json says now about a project; its failure refuses every action. Nil: there is no such file.
 	Lock func(projectID string) (machinepolicy.Lock, error)
+	// AlsoInside are the absolute folders that this machine names for a project beside its root: they count as the root
+	// does (settings.md, also_inside). Nil: there are none.
+	AlsoInside func(p Project) []string
 	// Protected is what belongs to this daemon, which no action may steer; the zero value protects nothing.
 	Protected policy.Protected
 	// ConfirmDeadline is how long a held action waits for the person at this machine (confirm.deadline).

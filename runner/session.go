@@ -42,7 +42,8 @@ type session struct {
 	ended    Ended         // since draining
 	idle     chan struct{} // closed when draining and jobs is empty
 	reported map[string]bool
-	live     *link // the joined connection; nil between two
+	led      map[string]string // where each folder beside the root led at first
+	live     *link             // the joined connection; nil between two
 	standing standing
 
 	turns [turns]turn
@@ -51,7 +52,7 @@ type session struct {
 func newSession(m *Machine, p Project, left []journal.Unfinished) *session {
 	return &session{
 		m: m, project: p, left: left, log: m.o.Log.With("project", p.ID), wake: make(chan struct{}, 1), flushed: make(chan struct{}, 1),
-		jobs: map[jobKey]*job{}, idle: make(chan struct{}), reported: map[string]bool{},
+		jobs: map[jobKey]*job{}, idle: make(chan struct{}), reported: map[string]bool{}, led: map[string]string{},
 		standing: standing{state: control.Connecting, since: time.Now()},
 	}
 }

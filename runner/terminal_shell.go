@@ -38,7 +38,7 @@ func (s *session) openShell(ctx context.Context, open action.PtyOpen) (shell ter
 		return nil, "", fail
 	}
 	t, err := exec.OpenTerminal(ctx, exec.TerminalOptions{
-		Shell: path, Dir: s.folder.Path, Env: env, Bounds: s.bounds(lock.Confine()),
+		Shell: path, Dir: s.folder.Path, Env: env, Bounds: s.bounds(lock.Confine(), s.besides(lock)),
 		Cols: open.Cols, Rows: open.Rows, Umask: c.Umask, Grace: c.Grace,
 	})
 	if err != nil {

@@ -88,7 +88,7 @@ func (s *session) typed(ctx context.Context, t action.Typed, p plan, in incoming
 		return nil, fail
 	}
 	g := s.git(in, p.env)
-	at := git.Place{Cwd: p.dir, Roots: []string{s.folder.Path}}
+	at := git.Place{Cwd: p.dir, Roots: append([]string{s.folder.Path}, p.beside.written...)}
 	switch {
 	case t.Commit != nil:
 		done, err := g.Commit(ctx, at, git.Commit{

@@ -98,6 +98,7 @@ func (h host) options() (runner.Options, error) {
 		Workspaces:      runner.Workspaces{Deadline: h.settings.Workspace.CloneDeadline},
 		Git:             h.git(),
 		Lock:            h.machinePolicy().Lock,
+		AlsoInside:      h.alsoInside,
 		Protected:       protected(h.sources),
 		ConfirmDeadline: h.settings.Confirm.Deadline,
 		Attempts:        h.attempts(),

@@ -192,6 +192,21 @@ func (h host) placed(r settings.Run, listed []pairing.Project) []runner.Project 
 	return projects
 }
 
+// alsoInside are the folders that were named on this machine for a project of the hub here, with the folder that it has.
+func (h host) alsoInside(p runner.Project) []string {
+	if !onLoopback(h.client.BaseURL) {
+		return nil
+	}
+	local, err := pairing.ReadLocalProjects(h.sources.Folders().Config)
+	if err == nil {
+		err = local.Confirm(p.ID, p.Root)
+	}
+	if err != nil {
+		return nil // it was said where the projects were placed
+	}
+	return local[p.ID].AlsoInside
+}
+
 // below is the project's folder below base, which must not lie elsewhere.
 func below(base string, p pairing.Project) (string, error) {
 	root := filepath.Join(base, p.DirName)
