@@ -120,7 +120,15 @@ type shield struct {
 	Protected
 	folders [][]string // the components of Folders, folded
 	spelled []string   // see spellings
+	looked  int        // how many components were looked at
 }
+
+// Bounds of the search, beyond which a command is refused: no command that a person reads comes near them.
+const (
+	maxPlaces = 512
+	maxLooks  = 1 << 20
+	tooMuch   = "more folders than can be followed"
+)
 
 // seenFrom is a folder that a word may be seen from.
 type seenFrom struct {
@@ -134,9 +142,9 @@ func (s *shield) command(a *analysis, cwd string) string {
 	for i, it := range a.items {
 		resolved.items[i] = s.item(it)
 	}
-	at := resolved.scopeOf(Context{}, cwd)
-	if len(at.dirs) > maxDirs {
-		return "more folders than can be followed"
+	at := resolved.placesOf(cwd, maxPlaces, s.placed)
+	if len(at.dirs) > maxPlaces {
+		return tooMuch
 	}
 	hit := ""
 	places := make([]seenFrom, len(at.dirs))
@@ -166,6 +174,9 @@ func (s *shield) command(a *analysis, cwd string) string {
 					hit = s.around(seg, dirs)
 				}
 			}
+		}
+		if hit == "" && s.looked > maxLooks {
+			hit = tooMuch
 		}
 		if hit != "" {
 			return hit

@@ -51,11 +51,38 @@ func (s *shield) names(w *word, dirs []seenFrom) bool {
 	// Most words lie below a folder that has nothing of ours in it.
 	below := w.plain() && !hasDotDot(w.text)
 	for _, d := range dirs {
+		if s.looked > maxLooks {
+			return false // command says so
+		}
 		if (!below || d.holds) && s.inside(s.pathOf(d.dir, w)) {
 			return true
 		}
 	}
 	return false
+}
+
+// aside stands for a component that leads away from all protected folders; nothing else is spelled so.
+const aside = "\x00"
+
+// placed is a directory as far as it matters: the components that lead away from the protected folders have no names, so
+// that all directories as deep beside the way to one are the same. Without that there were twice as many after each cd.
+func (s *shield) placed(dir string) string {
+	comps := split(dir)
+	on := 0 // components that lead to a protected folder, or into it
+	for _, folder := range s.folders {
+		n := 0
+		for n < len(comps) && n < len(folder) && comps[n] == folder[n] {
+			n++
+		}
+		if n == len(folder) {
+			return dir
+		}
+		on = max(on, n)
+	}
+	for i := on; i < len(comps); i++ {
+		comps[i] = aside
+	}
+	return "/" + strings.Join(comps, "/")
 }
 
 // holds: a protected folder lies directly or deeper in dir.
@@ -75,6 +102,7 @@ const leastOfName = 6
 // pathOf gives the components of a word as seen from a directory, as guard.path does; what is not known of them stays
 // not known.
 func (s *shield) pathOf(dir string, w *word) []word {
+	s.looked += 1 + strings.Count(dir, "/")
 	if !w.open() {
 		return (&guard{}).path(dir, w)
 	}
@@ -148,6 +176,9 @@ func (s *shield) around(seg *segment, dirs []seenFrom) string {
 			continue
 		}
 		for _, d := range dirs {
+			if s.looked > maxLooks {
+				return "" // command says so
+			}
 			p := s.pathOf(d.dir, w)
 			for _, folder := range s.folders {
 				if len(p) < len(folder) && alike(p, folder[:len(p)]) {

@@ -26,11 +26,14 @@ type scope struct {
 	upto    []int    // of each item: how many of dirs hold for it
 	result  ScopeResult
 	why     string // what lies outside, without the root's absolute path
+
+	most int                 // of dirs
+	form func(string) string // of each of dirs; nil: as it is
 }
 
 // scopeOf applies section 9 to a command.
 func (a *analysis) scopeOf(c Context, cwd string) *scope {
-	s := &scope{upto: make([]int, len(a.items)), result: ScopeIn}
+	s := &scope{upto: make([]int, len(a.items)), result: ScopeIn, most: maxDirs}
 	switch {
 	case c.ScopeRoot == "":
 		s.result = ScopeUnknown
@@ -63,6 +66,14 @@ func (a *analysis) scopeOf(c Context, cwd string) *scope {
 	for i := range a.items {
 		s.item(&a.items[i], i)
 	}
+	return s
+}
+
+// placesOf gives the directories that a command may stand in, each in a form, and no more than most and one: then there
+// are more.
+func (a *analysis) placesOf(cwd string, most int, form func(string) string) *scope {
+	s := &scope{upto: make([]int, len(a.items)), result: ScopeUnknown, most: most, form: form, dirs: []string{form(cleanPath(cwd))}}
+	s.changes(a)
 	return s
 }
 
@@ -130,14 +141,18 @@ func (s *scope) change(c change) {
 	if c.loop && !strings.HasPrefix(w.text, "/") && hasDotDot(w.text) {
 		s.out("a change of directory upwards in a loop")
 	}
-	if len(s.dirs) >= maxDirs {
+	if len(s.dirs) >= s.most {
 		s.out("more changes of directory than are remembered")
 		s.overflow(w.text)
 		return
 	}
 	var made []string
 	for _, d := range s.dirs {
-		made = append(made, joinPath(d, w.text))
+		to := joinPath(d, w.text)
+		if s.form != nil {
+			to = s.form(to)
+		}
+		made = append(made, to)
 		if strings.HasPrefix(w.text, "/") {
 			break
 		}
@@ -146,7 +161,7 @@ func (s *scope) change(c change) {
 		if listed(s.dirs, d) {
 			continue
 		}
-		if len(s.dirs) >= maxDirs {
+		if len(s.dirs) >= s.most {
 			s.out("more changes of directory than are remembered")
 			s.overflow(w.text)
 			return
@@ -157,7 +172,7 @@ func (s *scope) change(c change) {
 
 // overflow joins a further target to the working directory alone; it is remembered beyond the limit for section 17b.
 func (s *scope) overflow(target string) {
-	if len(s.dirs) < 16*maxDirs {
+	if len(s.dirs) < 16*s.most {
 		s.dirs = append(s.dirs, joinPath(s.dirs[0], target))
 	}
 }
