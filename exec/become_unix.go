@@ -21,7 +21,7 @@ import (
 // reportFD is where the program between says what kept it from becoming the shell. It closes when it has become it.
 const reportFD = 3
 
-// reportPatience bounds the wait for that; a folder on a file system that hangs would take longer.
+// reportPatience bounds the wait for that, where no deadline does; a folder on a file system that hangs would take longer.
 const reportPatience = 20 * time.Second
 
 // report is what the program between says where it fails.
@@ -106,7 +106,7 @@ func (b Bounds) start(path string, argv []string, attr *os.ProcAttr, mark string
 		return nil, err
 	}
 	attr.Env = withTemporary(attr.Env, scratch)
-	f, err := startBounded(o, b.Helper, path, argv, attr, mark)
+	f, err := b.startBounded(o, path, argv, attr, mark)
 	if err != nil {
 		removeScratch(scratch)
 		return nil, err
@@ -119,8 +119,8 @@ func (b Bounds) start(path string, argv []string, attr *os.ProcAttr, mark string
 func (f *family) tidy() { removeScratch(f.scratch) }
 
 // startBounded has the program between become path. Its order holds no secrets: who runs ps can see it.
-func startBounded(o order, helper []string, path string, argv []string, attr *os.ProcAttr, mark string) (*family, error) {
-	if len(helper) == 0 {
+func (b Bounds) startBounded(o order, path string, argv []string, attr *os.ProcAttr, mark string) (*family, error) {
+	if len(b.Helper) == 0 {
 		return nil, failure.New(failure.ConfinementUnavailable, path).Because("this program can't start itself")
 	}
 	text, err := json.Marshal(o)
@@ -133,13 +133,13 @@ func startBounded(o order, helper []string, path string, argv []string, attr *os
 	}
 	defer told.Close()
 	attr.Files = append(attr.Files, tell)
-	words := append(append(append([]string{}, helper...), string(text), path), argv...)
+	words := append(append(append([]string{}, b.Helper...), string(text), path), argv...)
 	f, err := startFamily(words[0], words, attr, mark)
 	tell.Close()
 	if err != nil {
 		return nil, err
 	}
-	if err := hearReport(told, path); err != nil {
+	if err := hearReport(told, path, b.by); err != nil {
 		f.kill()
 		f.await()
 		f.shellEnded()
@@ -150,12 +150,21 @@ func startBounded(o order, helper []string, path string, argv []string, attr *os
 	return f, nil
 }
 
-// hearReport waits until the program between has become the one at path, or gives why it has not.
-func hearReport(told *os.File, path string) error {
-	if err := told.SetReadDeadline(time.Now().Add(reportPatience)); err != nil {
+// hearReport waits until the program between has become the one at path, or gives why it has not; by, where it is set, at
+// the latest.
+func hearReport(told *os.File, path string, by time.Time) error {
+	patience := time.Now().Add(reportPatience)
+	sooner := !by.IsZero() && by.Before(patience)
+	if sooner {
+		patience = by
+	}
+	if err := told.SetReadDeadline(patience); err != nil {
 		return err
 	}
 	text, err := io.ReadAll(io.LimitReader(told, 64<<10))
+	if errors.Is(err, os.ErrDeadlineExceeded) && sooner {
+		return failure.New(failure.ExpiredBeforeStart, path).Because("its bounds were not there in time").Wrap(err)
+	}
 	if err != nil {
 		return failure.New(failure.CouldNotStart, path).Because("its bounds were not there in time").Wrap(err)
 	}

@@ -18,6 +18,8 @@ type Bounds struct {
 	Confine *Confine // nil: not confined
 	Limits  Limits
 	Helper  []string // the words that start this program so that it calls Become with the rest of them
+
+	by time.Time // when they have to be on, of a command that has a deadline
 }
 
 // Confine is what of the machine a command may use. On Linux alone, with Landlock (kernel 6.2 or later) and seccomp;

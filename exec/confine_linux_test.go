@@ -225,3 +225,17 @@ func BenchmarkConfinedTrue(b *testing.B) {
 	b.ReportMetric(float64(middle)/float64(floor), "times_free")
 	b.ReportMetric(float64((middle-floor).Microseconds())/1000, "ms-added")
 }
+
+// Needs a shell: who puts the bounds on hangs, and the command's own deadline ends the wait. The patience for it would end
+// it by another name.
+func TestBoundsThatAreNotThereInTimeEndByTheDeadline(t *testing.T) {
+	r := Run(context.Background(), Command{
+		Text: "echo ran", Shell: Shell{Path: "/bin/sh", Bash: true}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH")}, ResultLimit: 1024,
+		Deadline: time.Now().Add(2 * time.Second),
+		Bounds:   Bounds{Limits: Limits{OpenFiles: 64}, Helper: []string{"/bin/sh", "-c", "while :; do sleep 1; done", "between"}},
+	})
+	failuretest.Produced(t, r.Failure, failure.ExpiredBeforeStart)
+	if r.Output != "" || r.Survivors > 0 {
+		t.Errorf("%+v", r)
+	}
+}

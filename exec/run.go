@@ -41,6 +41,9 @@ func start(ctx context.Context, c *Command) Result {
 	if refused := refuse(ctx, c, r.window); refused != nil {
 		return notRun(refused)
 	}
+	if !c.Deadline.IsZero() {
+		c.by = time.Now().Add(r.window.untilTerm(time.Now()))
+	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return notRun(startFailure(c, err))
