@@ -184,6 +184,18 @@ func TestServerThatAsksAPersonItselfIsTrustedByDefault(t *testing.T) {
 	}
 }
 
+// TestNotDefendedPathsOutsideAreTheServersToAskAbout: an agent in auto mode reaches outside without a question, and a decision
+// does not say whether it is in that mode. SECURITY.md says so.
+func TestNotDefendedPathsOutsideAreTheServersToAskAbout(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	startDaemon(t, e)
+	e.joined(t)
+	e.exec(t, "a", "ls / >/dev/null && echo ran", rule)
+	if r := e.result(t); r.Output != "ran\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestAttackRulesChangedWhileThePersonDecides judges a held action anew: what was fit then may not be now.
 func TestAttackRulesChangedWhileThePersonDecides(t *testing.T) {
 	e := newEngine(t, action.Known()...)

@@ -19,7 +19,8 @@ const (
 	Unresolved     Ceiling = "unresolved"
 )
 
-// CeilingOf is the ceiling of a rule; "" for one that has no answer of its own.
+// CeilingOf is the ceiling of a rule; "" for one that has no answer of its own, like the removal of a container: that is as
+// Usual.
 func CeilingOf(r policy.Rule) Ceiling {
 	switch r {
 	case policy.CeilingExternalEffect, policy.CeilingTypedGit, policy.CeilingProtectedMerge:
