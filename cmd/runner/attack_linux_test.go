@@ -36,6 +36,9 @@ func TestAttackCommandThatLooksIntoTheDaemon(t *testing.T) {
 	if a.Status != hub.Executed || strings.Contains(a.Outcome.Output, testToken) || !strings.Contains(a.Outcome.Output, "\n0\n") {
 		t.Errorf("%s: %+v", a.Status, a.Outcome)
 	}
+	if strings.Contains(a.Outcome.Output, "BRABO_ACCOUNT_TOKEN") { // the token itself would have been taken out
+		t.Errorf("the daemon's token is inherited: %s", a.Outcome.Output)
+	}
 }
 
 // The two users of TestRootAttackOfALocalUser.

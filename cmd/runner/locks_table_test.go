@@ -1,5 +1,8 @@
 package main
 
+// unchanged has an action start as it was judged when it came.
+const unchanged = "w.again = func() (plan, *failure.Failure) { return w.plan, nil }"
+
 // locks are what stops the attacks that are played, one function or a few each.
 func locks() []lock {
 	return []lock{
@@ -43,7 +46,15 @@ func locks() []lock {
 			"runner.TestAttackMessagesOfAServer",
 		}},
 		{"a command's folder, as it is at the start", []cut{{"workspace/enter.go", "func Enter(", "return openFolder(dir)"}}, []string{
-			"runner.TestAttackFolderThatBecomesALinkWhileItsCommandWaits", "runner.TestAttackFolderThatIsSwappedForALink",
+			"runner.TestAttackFolderThatIsSwappedForALink",
+		}},
+		{"what waited, judged again", []cut{{"runner/dispatch.go", "func (s *session) jobOf(", unchanged}}, []string{
+			"runner.TestAttackRulesSwappedWhileACommandWaits",
+		}},
+		{"the folder of what waited, in both ways", []cut{
+			{"runner/dispatch.go", "func (s *session) jobOf(", unchanged}, {"workspace/enter.go", "func Enter(", "return openFolder(dir)"},
+		}, []string{"runner.TestAttackFolderThatBecomesALinkWhileItsCommandWaits"}},
+		{"a folder beside the project's, where it led at first", []cut{{"runner/beside.go", "func (s *session) leadsAsBefore(", "return true"}}, []string{
 			"runner.TestAttackFolderBesideThatIsSwappedForALink",
 		}},
 		{"roots", []cut{{"workspace/permitted.go", "func permitted(", "return root, nil"}}, []string{
