@@ -29,7 +29,8 @@ func locks() []lock {
 			{"runner/policy/protected.go", "func (r *Recheck) Steers(", `return ""`},
 			{"runner/policy/protected.go", "func (p Protected) SteersPath(", "return false"},
 		}, []string{
-			"runner.TestAttackJudgedThatSteersTheJudge", "runner.TestAttackWritesThatSteerTheJudge", "cmd/runner.TestAttackHeldActionThatConfirmsItself",
+			"runner.TestAttackJudgedThatSteersTheJudge", "runner.TestAttackWritesThatSteerTheJudge",
+			"runner.TestAttackMirrorThatCarriesTheKeyAway", "cmd/runner.TestAttackHeldActionThatConfirmsItself",
 		}},
 		{"ceilings", []cut{{"runner/judge.go", "func atCeilings(", `return "", nil`}}, []string{
 			"runner.TestAttackApprovalThatNoPersonGave", "runner.TestAttackCeilingsBehindTextThatDoesNotParse",
