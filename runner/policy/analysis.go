@@ -176,6 +176,9 @@ func (a *analysis) parse(text string) (read string, stmts []*syntax.Stmt, whole 
 // statements runs the library's parser. It is not stopped at an error, since it calls back once more behind one; should
 // it panic all the same, the text counts as one that does not parse. whole is false where it does not.
 func (a *analysis) statements(text string) (stmts []*syntax.Stmt, whole bool) {
+	if s := plainStatement(text); s != nil {
+		return []*syntax.Stmt{s}, true
+	}
 	failed, parser := false, a.parser
 	if parser == nil {
 		parser = newParser()
