@@ -29,8 +29,10 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 		return nil, err
 	}
 	defer null.Close()
-	if _, err := exec.LookPath(c.Shell.Path); err != nil && c.Umask != nil {
-		return nil, err // the shell in between would only say so in the output
+	if c.Umask != nil {
+		if _, err := exec.LookPath(c.Shell.Path); err != nil {
+			return nil, err // the shell in between would only say so in the output
+		}
 	}
 	dir, release, err := c.enter()
 	if err != nil {

@@ -21,7 +21,7 @@ type process struct {
 // readProcess reads /proc/PID/stat. Behind the name, which may hold anything, stand state (field 3), parent, group,
 // session, and as field 22 the start time; see proc_pid_stat(5).
 func readProcess(pid int) (process, bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := readStat("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return process{}, false
 	}
@@ -35,6 +35,25 @@ func readProcess(pid int) (process, bool) {
 	p.session, _ = strconv.Atoi(string(fields[3]))
 	p.start, err = strconv.ParseUint(string(fields[19]), 10, 64)
 	return p, err == nil
+}
+
+// maxStat is more than a process's stat has: 52 numbers and a short name.
+const maxStat = 2048
+
+// readStat is os.ReadFile for what the kernel writes in one piece, in three system calls instead of ten: each command
+// does it as it starts, and each look for orphans once a process.
+func readStat(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, maxStat)
+	n, err := unix.Read(fd, buf)
+	if err != nil {
+		return nil, err
+	}
+	return buf[:n], nil
 }
 
 // noChildren tells whether this process has no child at all, dead or alive. It costs one system call.
@@ -79,7 +98,7 @@ func childrenByParent(pid int) []int {
 // as long as it is the same process. It is "" where there is no such process, or the system can't tell.
 func Identity(pid int) string {
 	p, ok := readProcess(pid)
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := readStat("/proc/sys/kernel/random/boot_id")
 	if !ok || err != nil {
 		return ""
 	}
