@@ -123,6 +123,49 @@ func TestAttackServerThatRepeatsAltersAndReorders(t *testing.T) {
 	}
 }
 
+// TestAttackActionOfEveryKindThatComesAgainAltered needs git: what came once under a ref is all that it ever stands for.
+func TestAttackActionOfEveryKindThatComesAgainAltered(t *testing.T) {
+	for name, c := range map[string]struct{ event, one, other string }{
+		"a command":             {"exec", `"command":"echo one >done"`, `"command":"echo two >done"`},
+		"a command elsewhere":   {"exec", `"command":"echo one >done"`, `"command":"echo one >done","cwd":"BASE/project"`},
+		"a file":                {"action", `"type":"write_file","params":{"path":"done","content":"one\n"}`, `"type":"write_file","params":{"path":"done","content":"two\n"}`},
+		"a file for a push":     {"action", `"type":"write_file","params":{"path":"done","content":"one\n"}`, `"type":"git_push","params":{"branch":"main"}`},
+		"a container":           {"container_start", `"spec":` + spec("shop", "busybox:1"), `"spec":` + spec("shop", "evil:1")},
+		"a container's end":     {"container_stop", `"workspaceDirName":"shop"`, `"workspaceDirName":"bank"`},
+		"a container's removal": {"container_remove", `"workspaceDirName":"shop"`, `"workspaceDirName":"bank"`},
+		"a mirror":              {"mirror_sync", `"destino":"BASE/copy"`, `"destino":"BASE/other"`},
+		"a folder":              {"workspace_create", `"destino":"BASE/made"`, `"destino":"BASE/other"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, base := newEngine(t, action.Known()...), t.TempDir()
+			e.mirror = filepath.Join(base, "copy")
+			d := startDaemonIn(t, e, base, func(o *Options) { o.Git = &git.Git{} })
+			e.joined(t)
+			send := func(payload string) {
+				t.Helper()
+				e.send(t, c.event, `{"ref":"a",`+strings.ReplaceAll(payload, "BASE", base)+person+`}`)
+			}
+			send(c.one)
+			if f := e.answer(t, c.event+"_result"); f != nil && f.Name == failure.RefReused {
+				t.Fatal(f)
+			}
+			send(c.one)
+			send(c.other)
+			for { // the first answer may come once more
+				if f := e.answer(t, c.event+"_result"); f != nil && f.Name == failure.RefReused {
+					break
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(d.root, "done")); err == nil && string(text) != "one\n" {
+				t.Errorf("it was done as %q", text)
+			}
+			if _, err := os.Stat(filepath.Join(base, "other")); err == nil {
+				t.Error("the other was made")
+			}
+		})
+	}
+}
+
 // A message beyond the limit ends its connection, and no more: the daemon comes back. Runs a real shell.
 func TestAttackMessageThatIsHuge(t *testing.T) {
 	e := newEngine(t, action.Known()...)

@@ -72,7 +72,9 @@ func locks() []lock {
 		}},
 		{"actions once", []cut{
 			{"runner/dispatch.go", "func (s *session) isNew(", "return true"},
-		}, []string{"runner.TestAttackServerThatRepeatsAltersAndReorders"}},
+		}, []string{
+			"runner.TestAttackServerThatRepeatsAltersAndReorders", "runner.TestAttackActionOfEveryKindThatComesAgainAltered",
+		}},
 		{"how long a message may be", []cut{{"channel/dialer.go", "func (d *Dialer) withDefaults(", "d.ReadLimit = 1 << 40"}}, []string{
 			"runner.TestAttackMessageThatIsHuge",
 		}},
