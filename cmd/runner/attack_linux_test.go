@@ -77,6 +77,7 @@ func TestRootAttackOfALocalUser(t *testing.T) {
 	if err := os.Chmod(home, 0o755); err != nil { // a home as most systems make it
 		t.Fatal(err)
 	}
+	allowCores(t)
 	p := startProcess(t, home, root, url, func(cmd *exec.Cmd) {
 		cmd.Path, cmd.Args[0], cmd.Dir = binary, binary, root
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ownerUID, Gid: ownerUID}}
@@ -130,6 +131,19 @@ func TestRootAttackOfALocalUser(t *testing.T) {
 	if limits, err := os.ReadFile("/proc/" + pid + "/limits"); err != nil || !strings.Contains(string(limits), "Max core file size        0 ") {
 		t.Errorf("core files: %s, %v", limits, err)
 	}
+}
+
+// allowCores lets what this process starts write core files, for as long as the test runs, wherever it was begun.
+func allowCores(t *testing.T) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_CORE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{Cur: 1 << 20, Max: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_CORE, &before) })
 }
 
 // ownFilesAreClosed fails for every file and folder below dir that others than its owner may do anything with.
