@@ -89,7 +89,13 @@ func locks() []lock {
 			"exec.TestAttackFolderThatLeadsElsewhere", "runner.TestAttackServerCommandLeavesTheProject",
 		}},
 		{"confinement, of system calls", []cut{{"exec/confine_linux.go", "func filterCalls(", "return nil"}}, []string{
-			"exec.TestAttackConfinedCommand", "runner.TestAttackServerCommandLeavesTheProject",
+			"exec.TestAttackConfinedCommand",
+		}},
+		{"confinement, as to the network", []cut{{"runner/bounds.go", "func (s *session) bounds(", "c.Network = true"}}, []string{
+			"runner.TestAttackServerCommandLeavesTheProject",
+		}},
+		{"confinement, told of our folders", []cut{{"runner/bounds.go", "func (s *session) bounds(", "s.m.o.Protected.Folders = nil"}}, []string{
+			"runner.TestAttackServerCommandLeavesTheProject",
 		}},
 		{"confinement, where the kernel can", []cut{{"exec/confine_linux.go", "func confinementOf(", `return "", nil`}}, []string{
 			"exec.TestAttackKernelThatCantConfine",
