@@ -23,7 +23,19 @@ type step struct {
 // play goes through the story and reports whether all went as told.
 func (s *stage) play(ctx context.Context) bool {
 	s.printer.note("An agent proposes commands in %s; hub, daemon and rules are real.", s.folder)
-	story := []step{
+	ok := true
+	for _, step := range append(s.story(), s.containerSteps(ctx)...) {
+		if ctx.Err() != nil {
+			return false
+		}
+		ok = s.show(ctx, step) && ok
+	}
+	return ok && ctx.Err() == nil
+}
+
+// story is what needs no container engine.
+func (s *stage) story() []step {
+	return []step{
 		{name: "allowed by a rule", play: s.allowed},
 		{name: "approved by a person", play: s.approved},
 		{name: "denied by a rule", play: s.denied},
@@ -33,14 +45,6 @@ func (s *stage) play(ctx context.Context) bool {
 		{name: "leaves the project", play: s.leaves},
 		{name: "loses the connection", play: s.losesConnection},
 	}
-	ok := true
-	for _, step := range append(story, s.containerSteps(ctx)...) {
-		if ctx.Err() != nil {
-			return false
-		}
-		ok = s.show(ctx, step) && ok
-	}
-	return ok && ctx.Err() == nil
 }
 
 // show plays one step and prints what it has shown.

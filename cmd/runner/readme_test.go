@@ -213,3 +213,26 @@ func checkFlags(t *testing.T, span string, c *cobra.Command, rest []string) {
 		}
 	}
 }
+
+// TestReadmeShowsTheDemonstration holds the picture of the demonstration against its steps.
+func TestReadmeShowsTheDemonstration(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "<!-- begin: demo -->")
+	shown, _, _ := strings.Cut(rest, "<!-- end: demo -->")
+	var steps []string
+	for line := range strings.Lines(shown) {
+		if text, isStep := strings.CutPrefix(line, "✓ "); isStep {
+			steps = append(steps, strings.TrimSpace(text[:22]))
+		}
+	}
+	var want []string
+	for _, step := range (&stage{}).story() {
+		want = append(want, step.name)
+	}
+	if !slices.Equal(steps, want) {
+		t.Errorf("the README shows %q, and the demonstration has %q", steps, want)
+	}
+}
