@@ -125,7 +125,7 @@ type shield struct {
 
 // Bounds of the search, beyond which a command is refused: no command that a person reads comes near them.
 const (
-	maxPlaces = 512
+	maxPlaces = 256
 	maxLooks  = 1 << 20
 	tooMuch   = "more folders than can be followed"
 )
