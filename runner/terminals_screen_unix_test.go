@@ -139,7 +139,7 @@ func TestProgramsShowThroughTheDaemonWhatABareTerminalShows(t *testing.T) {
 		},
 		"bash": {
 			{"clear; bash -c 'trap \"echo resumed\" CONT; echo ready; while :; do sleep 0.02; done'\n", "ready\n"},
-			{"\x1a", "Stopped"}, {"clear; jobs; fg %1\n", "\nresumed"}, {"\x03", "^C\n$"}, {"echo set''tled $?\n", "\nsettled 130\n$"},
+			{"\x1a", "Stopped"}, {"clear; jobs; fg %1\n", "\nresumed"}, {"\x03", "^C\n$+"}, {"echo set''tled $?\n", "\nsettled 130\n$+"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +161,8 @@ func TestProgramsShowThroughTheDaemonWhatABareTerminalShows(t *testing.T) {
 			bare := sitBare(t, d.root, env)
 			w := e.open(t, "one").opened(t)
 			showBoth(t, bare, w, "$")
-			for _, s := range steps {
+			// A login shell may be another than bash, and tell of jobs in other words.
+			for _, s := range append([]step{{"clear; exec env 'PS1=$+ ' bash --noprofile --norc\n", "$+\n"}}, steps...) {
 				bare.types(t, s.types)
 				w.types(t, s.types)
 				showBoth(t, bare, w, s.shows)
