@@ -52,6 +52,7 @@ func TestPageLetsMachinesIn(t *testing.T) {
 	s.press("nothing\r")
 	s.until(`document.querySelector('[role=alert]')?.textContent.startsWith('No machine waits with this code.')`)
 	s.pictures("device-unknown")
+	s.until(`document.activeElement.name === 'user_code'`) // a browser gives the focus when it has drawn the page
 	value[any](s.browser, `document.activeElement.select()`)
 	s.press(strings.ToLower(code) + "\r") // with the keyboard alone
 	title("Let this machine in?")
