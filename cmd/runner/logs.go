@@ -74,6 +74,9 @@ func showLogs(cmd *cobra.Command, flags logFlags) error {
 		}
 		writeEntry(out, e)
 	}
+	if flags.follow {
+		filter.Ends = logs.EndsOf(folders)
+	}
 	entries, err := logs.Read(folders, filter)
 	for _, e := range entries {
 		show(e)

@@ -60,7 +60,6 @@ func (f *serviceFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.user, "user", false, "a service of this user (the default)")
 	flags.BoolVar(&f.system, "system", false, "a service of the system, which runs as the account --as-user")
 	flags.StringVar(&f.asUser, "as-user", "", "name of the account that a service of the system runs as; never root")
-	cmd.MarkFlagsMutuallyExclusive("user", "system")
 }
 
 // named reports whether the flags, or a project's file in the folder, say which service is meant.
@@ -75,6 +74,8 @@ func (f *serviceFlags) id(src settings.Sources) (service.ID, error) {
 	switch {
 	case f.machine && f.project != "", f.hub && f.project != "", f.hub && f.machine:
 		return service.ID{}, refuse.Because("--machine, --project and --hub are three services").Then("name one of them")
+	case f.user && f.system:
+		return service.ID{}, refuse.Because("--user and --system are two service managers").Then("name one of them")
 	case f.asUser != "" && !f.system:
 		return service.ID{}, refuse.Because("--as-user is the account of a service of the system").Then("add `--system`")
 	}

@@ -11,7 +11,7 @@ import (
 	"brabo.dev/runner/runner/failure"
 )
 
-// Follow calls show for each line that comes to the folders' logs from now on and is chosen, one at a time, across
+// Follow calls show for each line that comes to the folders' logs from f.Ends, or from now on, and is chosen, one at a time, across
 // rotations, until ctx ends. A log that is not there yet is waited for. Since and Last of f do not count.
 func Follow(ctx context.Context, folders []string, f Filter, show func(Entry)) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -19,8 +19,12 @@ func Follow(ctx context.Context, folders []string, f Filter, show func(Entry)) e
 	var mu sync.Mutex // one line at a time
 	var following sync.WaitGroup
 	for _, folder := range folders {
+		from := tail.SeekInfo{Whence: io.SeekEnd}
+		if end, ok := f.Ends[folder]; ok {
+			from = tail.SeekInfo{Offset: end, Whence: io.SeekStart}
+		}
 		t, err := tail.TailFile(filepath.Join(folder, FileName), tail.Config{
-			Location: &tail.SeekInfo{Whence: io.SeekEnd}, ReOpen: true, Follow: true, Poll: true, CompleteLines: true,
+			Location: &from, ReOpen: true, Follow: true, Poll: true, CompleteLines: true,
 			Logger: tail.DiscardingLogger,
 		})
 		if err != nil {

@@ -64,14 +64,17 @@ func TestWhatIsLoggedIsReadAgain(t *testing.T) {
 	if !strings.Contains(e.Raw, `"failure":{"name":"cwd_outside","subject":"/etc"`) {
 		t.Error(e.Raw)
 	}
-	for f, want := range map[Filter][]string{
-		{Level: slog.LevelWarn}:                                      {"refused"},
-		{Level: slog.LevelDebug, Action: "a"}:                        {"received"},
-		{Level: slog.LevelDebug, Last: 1}:                            {"refused"},
-		{Level: slog.LevelDebug, Since: time.Now().Add(time.Minute)}: nil,
+	for _, c := range []struct {
+		f    Filter
+		want []string
+	}{
+		{Filter{Level: slog.LevelWarn}, []string{"refused"}},
+		{Filter{Level: slog.LevelDebug, Action: "a"}, []string{"received"}},
+		{Filter{Level: slog.LevelDebug, Last: 1}, []string{"refused"}},
+		{Filter{Level: slog.LevelDebug, Since: time.Now().Add(time.Minute)}, nil},
 	} {
-		if diff := cmp.Diff(want, texts(t, []string{folder}, f)); diff != "" {
-			t.Errorf("%+v: %s", f, diff)
+		if diff := cmp.Diff(c.want, texts(t, []string{folder}, c.f)); diff != "" {
+			t.Errorf("%+v: %s", c.f, diff)
 		}
 	}
 }
@@ -241,6 +244,41 @@ func TestFollowShowsWhatComesAcrossARotation(t *testing.T) {
 	}
 	log.Info("large" + strings.Repeat("x", 1<<20-200)) // does not fit beside the rest: a new file
 	for next() != "large" {
+	}
+	cancel()
+	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Each line is shown once, whether it came before or after the reading, or between it and the following.
+func TestFollowGoesOnWhereReadingEnded(t *testing.T) {
+	folder := t.TempDir()
+	log := open(t, Options{Folder: folder, Total: 2 << 20})
+	log.Info("read")
+	folders := []string{folder, filepath.Join(folder, "later")}
+	f := Filter{Level: slog.LevelInfo, Ends: EndsOf(folders)}
+	log.Info("between")
+	entries, err := Read(folders, f)
+	if err != nil || len(entries) != 1 || entries[0].Message != "read" {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	log.Info("after")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	shown, done := make(chan string, 100), make(chan error, 1)
+	go func() { done <- Follow(ctx, folders, f, func(e Entry) { shown <- e.Message }) }()
+	for _, want := range []string{"between", "after"} {
+		select {
+		case got := <-shown:
+			if got != want {
+				t.Errorf("%q was shown, not %q", got, want)
+			}
+		case err := <-done:
+			t.Fatal(err)
+		case <-time.After(time.Minute):
+			t.Fatalf("%q was never shown", want)
+		}
 	}
 	cancel()
 	if err := <-done; err != nil && !errors.Is(err, context.Canceled) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,23 @@ type Filter struct {
 	Level  slog.Level // the lowest one; slog.LevelDebug: all
 	Action string     // only lines about this ref; empty: all
 	Last   int        // only so many, the last ones; zero: all
+	Ends   Ends       // where reading ends and following begins; nil: at the end that is found
+}
+
+// Ends are how many bytes the newest file of each folder's log held at one moment.
+type Ends map[string]int64
+
+// EndsOf looks at the folders' logs now. Read and Follow with the same Ends show each line once, also one that comes
+// between the two.
+func EndsOf(folders []string) Ends {
+	ends := make(Ends, len(folders))
+	for _, folder := range folders {
+		ends[folder] = 0
+		if info, err := os.Stat(filepath.Join(folder, FileName)); err == nil {
+			ends[folder] = info.Size()
+		}
+	}
+	return ends
 }
 
 func (f Filter) wants(e Entry) bool {
@@ -55,7 +73,11 @@ func readFolder(folder string, f Filter) ([]Entry, error) {
 	}
 	var all []Entry
 	for _, file := range slices.Backward(files) {
-		entries, err := readFile(file, f)
+		most := int64(math.MaxInt64)
+		if end, ok := f.Ends[folder]; ok && filepath.Base(file) == FileName {
+			most = end
+		}
+		entries, err := readFile(file, most, f)
 		if err != nil {
 			return all, err
 		}
@@ -94,7 +116,8 @@ func filesOf(folder string) ([]string, error) {
 	return files, nil
 }
 
-func readFile(path string, f Filter) ([]Entry, error) {
+// readFile reads at most so many bytes.
+func readFile(path string, most int64, f Filter) ([]Entry, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // rotated away meanwhile
@@ -104,7 +127,7 @@ func readFile(path string, f Filter) ([]Entry, error) {
 	}
 	defer file.Close()
 	var entries []Entry
-	lines := bufio.NewReaderSize(file, maxLine)
+	lines := bufio.NewReaderSize(io.LimitReader(file, most), maxLine)
 	for {
 		line, err := lines.ReadSlice('\n')
 		if text := strings.TrimRight(string(line), "\r\n"); text != "" {
