@@ -18,6 +18,9 @@ type part struct {
 	play       func(context.Context, *stage, *contender) (float64, error)
 }
 
+// idleAfter is when a client that was started counts as idle: what its start needed may have been given back by then.
+const idleAfter = 3 * time.Second
+
 // story is what both clients go through, in this order and joined from the second part on: each part so many rounds,
 // and so many single commands and keys.
 func story(rounds, commands int) []part {
@@ -47,19 +50,27 @@ func story(rounds, commands int) []part {
 			return c.memory("VmHWM")
 		}},
 		{"resident memory, started anew and idle", "MB", func(ctx context.Context, s *stage, c *contender) (float64, error) {
-			if err := c.stop(ctx, s); err != nil {
+			if err := anew(ctx, s, c); err != nil {
 				return 0, err
 			}
-			if _, err := c.start(ctx, s); err != nil {
-				return 0, err
+			select {
+			case <-time.After(idleAfter):
+			case <-ctx.Done():
+				return 0, ctx.Err()
 			}
 			return c.memory("VmRSS")
 		}},
 		{"key typed to its echo", "ms", func(ctx context.Context, s *stage, _ *contender) (float64, error) {
 			return keys(ctx, s, commands)
 		}},
-		{"joined again after the hub's restart", "ms", func(ctx context.Context, s *stage, _ *contender) (float64, error) {
-			return middle(rounds, func(int) (time.Duration, error) { return restarted(ctx, s) })
+		{"joined again after the hub's restart", "ms", func(ctx context.Context, s *stage, c *contender) (float64, error) {
+			return middle(rounds, func(int) (time.Duration, error) {
+				// A hub restarts once in a long while. Several times within a minute, and a client waits longer each time.
+				if err := anew(ctx, s, c); err != nil {
+					return 0, err
+				}
+				return restarted(ctx, s)
+			})
 		}},
 	}
 }
@@ -147,6 +158,15 @@ func restarted(ctx context.Context, s *stage) (time.Duration, error) {
 		return 0, err
 	}
 	return timed(func() error { return joined(ctx, s) })
+}
+
+// anew stops the client and starts it.
+func anew(ctx context.Context, s *stage, c *contender) error {
+	if err := c.stop(ctx, s); err != nil {
+		return err
+	}
+	_, err := c.start(ctx, s)
+	return err
 }
 
 func timed(f func() error) (time.Duration, error) {

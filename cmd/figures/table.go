@@ -19,16 +19,22 @@ func printTable(out io.Writer, rows []row) error {
 				measured += " (" + r.aside + ")"
 			}
 		}
-		bound, verdict := "at most ", "not met"
-		if r.atLeast {
-			bound = "at least "
-		}
+		verdict := "not met"
 		if r.reached() {
 			verdict = "met"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s%s %s\t%s\n", r.text, measured, bound, number(r.goal), r.unit, verdict)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.text, measured, r.bound(), verdict)
 	}
 	return w.Flush()
+}
+
+// bound is the goal in words.
+func (f figure) bound() string {
+	words := "at most "
+	if f.atLeast {
+		words = "at least "
+	}
+	return words + number(f.goal) + " " + f.unit
 }
 
 // number gives three digits that count.
