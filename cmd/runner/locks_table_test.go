@@ -142,7 +142,8 @@ func locks() []lock {
 			"h.mu.Lock(); if r := h.running[ref]; r != nil { projectID = r.Project }; h.mu.Unlock()",
 		}}, []string{"runner/hub.TestAttackResultFromAnotherProject"}},
 		{"the hub's proof", []cut{{"runner/hub/client/prove.go", "func (c *Client) prove(", "return nil"}}, []string{
-			"runner/hub/client.TestAttackStrangerOnTheHubsPort", "cmd/runner.TestAttackStrangerInTheHubsPlace",
+			"runner/hub/client.TestAttackStrangerOnTheHubsPort", "runner/hub/client.TestAttackStrangerTakesThePortOfALivingClient",
+			"cmd/runner.TestAttackStrangerInTheHubsPlace",
 		}},
 		{"rules of this machine, read strictly", []cut{{"runner/machinepolicy/files.go", "func (k *kept) read(", "return nil"}}, []string{
 			"runner/machinepolicy.TestAttackPolicyFileThatIsNotTheOwnersAlone", "cmd/runner.TestAttackPolicyThatACommandTakesAway",

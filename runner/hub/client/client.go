@@ -38,19 +38,23 @@ type Client struct {
 	session    string // one for all requests, on however many connections of TCP
 	http       *http.Client
 	tls        *tls.Config // nil: as the system says
-	proof      proof
+	owner      string      // the token that the hub has to know; empty: it may be any
 }
 
 // New makes a client of the hub at address, with a person's or an agent's token. What it proposes is of one session.
-func New(address, token string) *Client {
+func New(address, token string) *Client { return newClient(address, token, "", nil) }
+
+func newClient(address, token, owner string, config *tls.Config) *Client {
+	c := &Client{url: strings.TrimRight(address, "/"), token: token, session: rand.Text(), owner: owner, tls: config}
 	// The hub is on this machine or named by the person; a proxy in the environment is for other things.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil
-	return &Client{url: strings.TrimRight(address, "/"), token: token, session: rand.Text(), http: &http.Client{Transport: transport}}
+	transport.Proxy, transport.DialContext, transport.DialTLSContext = nil, c.dial, c.dialTLS
+	c.http = &http.Client{Transport: transport}
+	return c
 }
 
 // Local makes a client of the hub whose files lie in folder, as its owner. Failures: HubNotRunning where there never was
-// one, HubUnreachable where the files can't be read. The files may outlive the hub, so each client first has what listens
+// one, HubUnreachable where the files can't be read. The files may outlive the hub, so each connection first has what listens
 // there prove that it is the hub (HubNotOurs where it is not), and only then shows the token.
 func Local(folder string) (*Client, error) {
 	raw, err := os.ReadFile(filepath.Join(folder, AddressFile))
@@ -70,16 +74,14 @@ func Local(folder string) (*Client, error) {
 	if err != nil {
 		return nil, failure.New(failure.HubUnreachable, folder).Because("its files can't be read: %v", err).Wrap(err)
 	}
-	c := New(address.URL, strings.TrimSpace(string(token)))
-	c.proof.owner = c.token
-	return c, nil
+	owner := strings.TrimSpace(string(token))
+	return newClient(address.URL, owner, owner, nil), nil
 }
 
 // Trusting is a client of the same hub, for the same token, that judges the hub's certificate by config.
 func (c *Client) Trusting(config *tls.Config) *Client {
-	other := New(c.url, c.token)
-	other.session, other.tls, other.proof.owner = c.session, config, c.proof.owner
-	other.http.Transport.(*http.Transport).TLSClientConfig = config.Clone() // HTTP adds protocols of its own to it
+	other := newClient(c.url, c.token, c.owner, config)
+	other.session = c.session
 	return other
 }
 
@@ -111,9 +113,6 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 
 // send gives a good answer, whose body the caller closes.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
-	if err := c.prove(ctx); err != nil {
-		return nil, err
-	}
 	var content io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
@@ -133,11 +132,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		c.doubt()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, failure.New(failure.HubUnreachable, c.url).Wrap(err)
+		return nil, c.unreachable(ctx, err)
 	}
 	if response.StatusCode < 300 {
 		return response, nil

@@ -1,73 +1,143 @@
 package client
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
-	"sync"
+	"time"
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub"
 )
 
-// proof is whether the hub at a client's address has shown that it is this machine's. The zero value asks for nothing.
-type proof struct {
-	owner string // the token that it has to know
-	mu    sync.Mutex
-	given bool // and no connection has failed since
-}
+// dialTimeout bounds each of connecting, the handshake of TLS, and the hub's proof.
+const dialTimeout = 10 * time.Second
+
+// maxProof bounds the answer, in bytes.
+const maxProof = 64 << 10
 
 // Prove has a client that was made by Local ask the hub to show that it is this machine's; others it leaves alone.
 // Failures: HubUnreachable, HubNotOurs.
-func (c *Client) Prove(ctx context.Context) error { return c.prove(ctx) }
-
-// WithToken is a client of the same hub for another token, shown to nobody else either.
-func (c *Client) WithToken(token string) *Client {
-	other := New(c.url, token)
-	other.http, other.tls, other.proof.owner = c.http, c.tls, c.proof.owner
-	return other
-}
-
-// doubt has the next request ask for the proof again: a connection that failed may mean that the hub is gone.
-func (c *Client) doubt() {
-	c.proof.mu.Lock()
-	defer c.proof.mu.Unlock()
-	c.proof.given = false
-}
-
-// prove asks the hub, once, to show that it holds the owner's token, before it is told. Failures: HubUnreachable, and
-// HubNotOurs where something else answers.
-func (c *Client) prove(ctx context.Context) error {
-	p := &c.proof
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.owner == "" || p.given {
+func (c *Client) Prove(ctx context.Context) error {
+	if c.owner == "" {
 		return nil
 	}
-	nonce := rand.Text()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+"/proof?nonce="+url.QueryEscape(nonce), nil)
+	at, err := url.Parse(c.url)
 	if err != nil {
 		return failure.New(failure.HubUnreachable, c.url).Wrap(err)
 	}
-	response, err := c.http.Do(request)
+	port, dial := "80", c.dial
+	if at.Scheme == "https" {
+		port, dial = "443", c.dialTLS
+	}
+	conn, err := dial(ctx, "tcp", net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), port)))
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return failure.New(failure.HubUnreachable, c.url).Wrap(err)
+		return c.unreachable(ctx, err)
+	}
+	return conn.Close()
+}
+
+// WithToken is a client of the same hub for another token, shown to nobody else either.
+func (c *Client) WithToken(token string) *Client { return newClient(c.url, token, c.owner, c.tls) }
+
+// dial makes a connection on which the hub has proven itself, where it has to.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return c.proven(ctx, conn)
+}
+
+// dialTLS is dial for a hub that listens with a certificate.
+func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	config := &tls.Config{}
+	if c.tls != nil {
+		config = c.tls.Clone()
+	}
+	config.NextProtos = []string{"http/1.1"} // in which the proof is asked for
+	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTimeout}, Config: config}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return c.proven(ctx, conn)
+}
+
+// proven gives conn once what is at its other end has shown that it holds the owner's token. It is asked on each
+// connection, and before anything else is said: whoever takes the hub's port when it is gone would be told a token by
+// the next one. Failure: HubNotOurs where something else answers.
+func (c *Client) proven(ctx context.Context, conn net.Conn) (net.Conn, error) {
+	if c.owner == "" {
+		return conn, nil
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
+	err := conn.SetDeadline(time.Now().Add(dialTimeout))
+	if err == nil {
+		err = c.prove(conn)
+	}
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (c *Client) prove(conn net.Conn) error {
+	nonce := rand.Text()
+	request, err := http.NewRequest(http.MethodGet, c.url+"/proof?nonce="+url.QueryEscape(nonce), nil)
+	if err != nil {
+		return err
+	}
+	if err := request.Write(conn); err != nil {
+		return err
+	}
+	answer := bufio.NewReader(io.LimitReader(conn, maxProof))
+	response, err := http.ReadResponse(answer, request)
+	if err != nil {
+		return err
 	}
 	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
 	var said struct {
 		Proof string `json:"proof"`
 	}
-	err = json.NewDecoder(io.LimitReader(response.Body, 1<<10)).Decode(&said)
-	if err != nil || !hmac.Equal([]byte(said.Proof), []byte(hub.Proof(p.owner, nonce))) {
+	err = json.Unmarshal(text, &said)
+	switch {
+	case err != nil || !hmac.Equal([]byte(said.Proof), []byte(hub.Proof(c.owner, nonce))):
 		return failure.New(failure.HubNotOurs, c.url).Wrap(err)
+	case response.Close || answer.Buffered() > 0:
+		return failure.New(failure.BadServerAnswer, "GET "+c.url+"/proof").Because("it says more than it was asked, or will say no more")
 	}
-	p.given = true
 	return nil
+}
+
+// unreachable is why there is no answer: ctx's error, that what answers is not the hub, or that nothing does.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	var f *failure.Failure
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &f) && f.Name == failure.HubNotOurs:
+		return f
+	}
+	return failure.New(failure.HubUnreachable, c.url).Wrap(err)
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -47,6 +48,61 @@ func TestAttackStrangerOnTheHubsPort(t *testing.T) {
 	failuretest.Produced(t, err, failure.HubNotOurs)
 	_, err = c.WithToken("a person's token").Me(t.Context())
 	failuretest.Produced(t, err, failure.HubNotOurs)
+	if shown.Load() > 0 {
+		t.Error("the token was shown to a stranger")
+	}
+}
+
+// The hub goes, and a stranger takes its port while a client that has talked to it lives on.
+func TestAttackStrangerTakesThePortOfALivingClient(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	address := server.Listener.Addr().String()
+	h := hub.New(hub.Config{PersonToken: "owner-token", Person: "ana", Hosts: []string{address}})
+	server.Config.Handler = h
+	server.Start()
+	c := local(t, server.URL, "owner-token")
+	other := c.WithToken("owner-token")
+	for _, c := range []*Client{c, other} {
+		if _, err := c.Me(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	followed := make(chan error, 1)
+	go func() { followed <- c.Follow(t.Context(), 0, func(hub.Event) error { return nil }) }()
+	if err := h.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server.CloseClientConnections()
+	server.Close()
+	failuretest.Produced(t, <-followed, failure.HubUnreachable)
+
+	var shown atomic.Int32
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			shown.Add(1)
+		}
+		fmt.Fprint(w, `{"proof":"x","kind":"person"}`)
+	}))
+	stranger.Listener.Close()
+	stranger.Listener = listener
+	stranger.Start()
+	defer stranger.Close()
+	for name, ask := range map[string]func() error{
+		"a question":         func() error { _, err := c.Me(t.Context()); return err },
+		"another's question": func() error { _, err := other.Me(t.Context()); return err },
+		"a stream":           func() error { return c.Follow(t.Context(), 0, func(hub.Event) error { return nil }) },
+		"a terminal": func() error {
+			_, err := c.Terminal(t.Context(), "p", hub.TerminalSize{Cols: 80, Rows: 24})
+			return err
+		},
+		"a proof": func() error { return c.Prove(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) { failuretest.Produced(t, ask(), failure.HubNotOurs) })
+	}
 	if shown.Load() > 0 {
 		t.Error("the token was shown to a stranger")
 	}

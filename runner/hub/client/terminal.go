@@ -28,23 +28,18 @@ type Terminal struct {
 
 // Terminal opens a terminal of a project. It fails with what the hub says, HubUnreachable or ctx's error.
 func (c *Client) Terminal(ctx context.Context, projectID string, size hub.TerminalSize) (*Terminal, error) {
-	if err := c.prove(ctx); err != nil {
-		return nil, err
-	}
 	path := "/projects/" + url.PathEscape(projectID) + "/terminal"
 	query := url.Values{"cols": {strconv.Itoa(size.Cols)}, "rows": {strconv.Itoa(size.Rows)}}
-	dialer := websocket.Dialer{TLSClientConfig: c.tls}
+	dialer := websocket.Dialer{NetDialContext: c.dial, NetDialTLSContext: c.dialTLS}
 	ws, response, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(c.url, "http")+path+"?"+query.Encode(),
 		http.Header{"Authorization": {"Bearer " + c.token}})
 	switch {
 	case err == nil:
 		return &Terminal{ws: ws, project: projectID}, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case response != nil:
+	case response != nil && ctx.Err() == nil:
 		return nil, refused(response, "GET "+path)
 	}
-	return nil, failure.New(failure.HubUnreachable, c.url).Wrap(err)
+	return nil, c.unreachable(ctx, err)
 }
 
 // Write types p.
