@@ -161,7 +161,11 @@ func TestPageNotifiesWhoAskedForItAndLooksElsewhere(t *testing.T) {
 	}
 	allow(cdpbrowser.PermissionSettingPrompt)
 	s.until(`document.getElementById('notify').checkVisibility()`)
-	s.propose("make unasked")
+	value[any](s.browser, `window.away = true`)
+	s.shown(s.propose("make unasked"))
+	if n := value[int](s.browser, `window.caught.length`); n != 0 {
+		t.Errorf("%d notifications without permission", n)
+	}
 	allow(cdpbrowser.PermissionSettingGranted)
 	s.until(`!document.getElementById('notify').checkVisibility()`)
 	value[any](s.browser, `window.away = false`)

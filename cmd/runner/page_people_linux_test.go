@@ -83,7 +83,10 @@ func TestPageOffersWhatTheRoleMay(t *testing.T) {
 	}
 	s.as("b-viewer", "viewer")
 	s.shown(id)
-	s.press("aA") // neither key does what no button may
+	s.press("aAd") // no key does what no button may
+	if value[bool](s.browser, `[...document.querySelectorAll('`+card+` .problem, `+card+` .reason-form')].some((e) => e.checkVisibility())`) {
+		t.Error("a viewer was offered to give a reason, or asked the hub")
+	}
 	s.as("b-developer", "developer")
 	s.shown(id)
 	s.press("A")

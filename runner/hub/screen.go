@@ -69,7 +69,7 @@ func newsFrame(n TerminalNews) frame {
 func (s *screen) send(f frame) bool {
 	select {
 	case s.frames <- f:
-		if len(s.frames) == 1 { // it has caught up
+		if len(s.frames) <= 1 { // it has caught up, or waits for what comes
 			s.patience = screenPatience
 		}
 		return true
@@ -115,6 +115,25 @@ func (s *screen) end(n TerminalNews) {
 	}
 	s.ended, s.last = true, n
 	close(s.ending)
+}
+
+// untilClosing returns when the person's side has to be closed: it is over, the hub stops, or the screen has ended and the other
+// side, which may not even read, has had its time to hear the last word.
+func (s *screen) untilClosing(stop, over <-chan struct{}) {
+	select {
+	case <-stop:
+		return
+	case <-over:
+		return
+	case <-s.ending:
+	}
+	late := time.NewTimer(2 * goodbye)
+	defer late.Stop()
+	select {
+	case <-stop:
+	case <-over:
+	case <-late.C:
+	}
 }
 
 func (s *screen) over() bool {

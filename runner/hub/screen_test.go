@@ -39,3 +39,36 @@ func TestAPersonWhoIsSlowHoldsTheRunnerUpOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestPatienceReturnsToWhoWaits: one who has taken everything and waits for more has caught up, too.
+func TestPatienceReturnsToWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen("a")
+		s.patience = 0
+		taken := make(chan frame)
+		go func() { taken <- <-s.frames }()
+		synctest.Wait() // until it waits
+		s.put([]byte("on"))
+		<-taken
+		if s.patience != screenPatience {
+			t.Errorf("%s of patience", s.patience)
+		}
+	})
+}
+
+// TestSideThatDoesNotReadIsClosed: a screen that has ended gives its side time, and no more.
+func TestSideThatDoesNotReadIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, never := newScreen("a"), make(chan struct{})
+		began, closing := time.Now(), make(chan struct{})
+		go func() {
+			defer close(closing)
+			s.untilClosing(never, never)
+		}()
+		s.end(TerminalNews{})
+		<-closing
+		if took := time.Since(began); took != 2*goodbye {
+			t.Errorf("it was closed after %s", took)
+		}
+	})
+}

@@ -108,11 +108,8 @@ func (h *Hub) getTerminal(w http.ResponseWriter, r *http.Request, who Principal)
 	over := make(chan struct{})
 	both.Go(func() { s.show(ws) })
 	both.Go(func() {
-		select {
-		case <-h.stop:
-			ws.Close()
-		case <-over:
-		}
+		s.untilClosing(h.stop, over)
+		ws.Close()
 	})
 	h.review(s) // between the look at who asks and the seat they may have been removed
 	typed = relay(ws, link, s, ptyOpen{s.ref, TerminalSize{int(cols), int(rows)}, who.ID})
@@ -149,8 +146,10 @@ func (h *Hub) terminalEnded(by Actor, project string, s *screen, typed int) {
 
 // relay opens the terminal and hands on what the person types, until their side ends.
 func relay(ws *websocket.Conn, link *runnerLink, s *screen, open ptyOpen) (typed int) {
-	if err := link.ch.Push(action.EventPtyOpen, open); err != nil {
-		s.end(TerminalNews{Failure: failure.New(failure.NoRunner, "terminal").Wrap(err)})
+	if !s.over() { // else it was ended before it began
+		if err := link.ch.Push(action.EventPtyOpen, open); err != nil {
+			s.end(TerminalNews{Failure: failure.New(failure.NoRunner, "terminal").Wrap(err)})
+		}
 	}
 	ws.SetReadLimit(maxTyped)
 	for {

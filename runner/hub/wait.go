@@ -43,18 +43,19 @@ func (h *Hub) follow(ctx context.Context, id string, show func(Action) error) (A
 	w.waiting++
 	w.left = false
 	h.mu.Unlock()
+	shown := Status("")
 	defer func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		w.waiting--
-		if w.waiting == 0 && errors.Is(ctx.Err(), context.Canceled) {
+		// Who has heard of the end may go.
+		if w.waiting == 0 && !shown.Final() && errors.Is(ctx.Err(), context.Canceled) {
 			w.left = true
 		}
 		if w.waiting == 0 && !w.left && h.watches[id] == w {
 			delete(h.watches, id)
 		}
 	}()
-	shown := Status("")
 	for {
 		heard := w.changed.heard()
 		now, err := h.Get(id)
@@ -135,6 +136,11 @@ func (h *Hub) getWait(w http.ResponseWriter, r *http.Request, who Principal) {
 	})
 	h.work.Go(func() { pingUntil(ctx, ws) })
 	_, err = h.follow(ctx, id, func(a Action) error {
+		// Who asked may have been removed since.
+		if p, known, err := h.who(r); err != nil || !known || h.mine(p, id) != nil {
+			gone()
+			return noSuchAction(id)
+		}
 		err := errors.Join(ws.SetWriteDeadline(time.Now().Add(waiterWrite)), ws.WriteJSON(a))
 		if err != nil {
 			gone()
@@ -149,9 +155,14 @@ func (h *Hub) getWait(w http.ResponseWriter, r *http.Request, who Principal) {
 	_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(waiterWrite))
 	over := time.NewTimer(patience)
 	defer over.Stop()
+	stopped := h.stop
+	if patience == waiterHurry {
+		stopped = nil // it is why this one is told to go
+	}
 	select {
 	case <-ctx.Done():
 	case <-over.C:
+	case <-stopped:
 	}
 }
 

@@ -93,6 +93,64 @@ func TestWaiterOnAWebSocketHearsEachStepAndTheOutcome(t *testing.T) {
 	}
 }
 
+// TestWaiterWhoWasRemovedHearsNoMore: neither what was decided nor what came out.
+func TestWaiterWhoWasRemovedHearsNoMore(t *testing.T) {
+	h := newTestHub(t)
+	owner := Principal{Kind: kindPerson, ID: "ana", Role: "owner"}
+	token, err := h.AddAgent(owner, "p", "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, proposed := h.do(t, http.MethodPost, "/actions", token, `{"projectId":"p","type":"terminal","command":"asks"}`)
+	id, _ := proposed["id"].(string)
+	ws, _ := h.waiter(t, id, token)
+	if got := tells(t, ws); status >= 300 || got.Status != Pending {
+		t.Fatalf("%d %v %+v", status, proposed, got)
+	}
+	if err := h.RemoveAgent(owner, "p", "other"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Approve(id, "ana"); err != nil {
+		t.Fatal(err)
+	}
+	if _, text, err := ws.ReadMessage(); err == nil {
+		t.Errorf("it was told %s", text)
+	}
+}
+
+// TestWaiterWhoHeardTheEndLeavesNothing: one that hangs up at the last word is remembered by nobody.
+func TestWaiterWhoHeardTheEndLeavesNothing(t *testing.T) {
+	h := newTestHub(t)
+	a := h.propose(t, "asks")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	pending := make(chan struct{})
+	go func() {
+		_, err := h.follow(ctx, a.ID, func(a Action) error {
+			if a.Status.Final() {
+				cancel()
+			} else {
+				close(pending)
+			}
+			return nil
+		})
+		ended <- err
+	}()
+	<-pending
+	if _, err := h.Deny(a.ID, "ana", "no"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.watches) > 0 {
+		t.Errorf("%d are remembered", len(h.watches))
+	}
+}
+
 // TestWaiterThatHangsUpIsGone: the action stays decidable, the log says that nobody heard, and the outcome can be fetched.
 func TestWaiterThatHangsUpIsGone(t *testing.T) {
 	h := newTestHub(t)

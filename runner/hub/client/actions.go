@@ -39,13 +39,17 @@ func (c *Client) Wait(ctx context.Context, id string) (hub.Action, error) {
 	query := url.Values{"wait": {strconv.Itoa(int(pollWait / time.Second))}}
 	for {
 		var a hub.Action
+		asked := time.Now()
 		err := c.get(ctx, actionPath(id, ""), query, &a)
 		switch {
 		case err == nil:
 			if last, away = a, (time.Time{}); a.Status.Final() {
 				return a, nil
 			}
-			continue
+			if time.Since(asked) > restartPause {
+				continue
+			}
+			// It did not wait: it stops.
 		case !failure.Is(err, failure.HubUnreachable) && !failure.Is(err, failure.Draining):
 			return last, err
 		case away.IsZero():

@@ -5,6 +5,7 @@ import { commandLine } from './code.js';
 import { badge, byId, el } from './dom.js';
 import { Output, bytes } from './output.js';
 import { failureBox, origin } from './parts.js';
+import { may } from './roles.js';
 import { held, standing } from './sentence.js';
 import { outcomeText, title } from './shape.js';
 import { visible, visibleNodes } from './visible.js';
@@ -17,6 +18,7 @@ export class Running {
 
   constructor(store) {
     this.store = store;
+    this.on = true; // until it is said that nobody is there to be asked
     this.list = byId('running-cards');
     store.addEventListener('change', () => this.#sync());
     store.addEventListener('loaded', () => this.#catchUp());
@@ -28,7 +30,14 @@ export class Running {
   }
 
   connected(on) {
-    for (const c of this.#cards.values()) c.cancel.disabled = !on;
+    this.on = on;
+    for (const c of this.#cards.values()) this.#offer(c);
+  }
+
+  #offer(card) {
+    const allowed = may(this.store.me, 'developer');
+    card.cancel.disabled = !this.on || !allowed;
+    card.cancel.title = allowed ? '' : 'A developer or above may do this';
   }
 
   /** Takes a piece of output from the stream. */
@@ -59,7 +68,10 @@ export class Running {
   // After a reconnect: pieces of output that came meanwhile are asked for.
   #catchUp() {
     this.#sync();
-    for (const c of this.#cards.values()) if (!c.done) this.#fetch(c);
+    for (const c of this.#cards.values()) {
+      this.#offer(c);
+      if (!c.done) this.#fetch(c);
+    }
   }
 
   #open(a) {
@@ -75,6 +87,7 @@ export class Running {
       origin(a, this.store), note, output.element, problem);
     const card = { id: a.id, element: el('li', {}, article), article, output, status, cancel, problem, held: note, done: false };
     this.#cards.set(a.id, card);
+    this.#offer(card);
     this.list.prepend(card.element);
     this.#fetch(card);
     return card;
