@@ -7,9 +7,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"brabo.dev/runner/runner"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/failure/failuretest"
 	"brabo.dev/runner/runner/hub/client"
@@ -36,24 +38,36 @@ func TestAttackStrangerInTheHubsPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := loginServer(t.Context(), "", "", "")
-	failuretest.Produced(t, err, failure.HubNotOurs)
-
+	alias := strings.Replace(stranger.URL, "127.0.0.1", "localhost", 1)
+	for _, from := range [][2]string{{"", ""}, {stranger.URL, ""}, {"", stranger.URL}, {alias, ""}, {"", alias}} { // settings, and the pairing before
+		_, err := loginServer(t.Context(), "", from[0], from[1])
+		failuretest.Produced(t, err, failure.HubNotOurs)
+	}
 	values, src, err := loadSettings()
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := &redact.Known{}
-	h, err := newHost(values, src, stranger.URL, pairing.Token{Secret: settings.NewSecret(testToken)}, known, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
+	var o runner.Options
+	for _, server := range []string{alias, stranger.URL} {
+		h, err := newHost(values, src, server, pairing.Token{Secret: settings.NewSecret(testToken)}, known, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, err = h.options(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = o.Address(t.Context(), "p")
+		failuretest.Produced(t, err, failure.HubNotOurs)
+		_, _, err = h.projects(t.Context())
+		failuretest.Produced(t, err, failure.HubNotOurs)
+		for _, c := range h.serverChecks(settings.Run{ProjectID: "p"}) {
+			if c.Name == "credential" {
+				_, err := c.Look(t.Context())
+				failuretest.Produced(t, err, failure.HubNotOurs)
+			}
+		}
 	}
-	o, err := h.options()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = o.Address(t.Context(), "p")
-	failuretest.Produced(t, err, failure.HubNotOurs)
 	if asked.Load() > 0 {
 		t.Error("the stranger was asked for more than a proof")
 	}

@@ -34,7 +34,7 @@ var setRows = []setRow{
 	{"connect.heartbeat", "20s", "", []string{"often", "4s", "51s"}},
 	{"connect.attempts", "60", "", []string{"many", "0", "301"}},
 	{"connect.read_limit", "1MiB", "", []string{"1MB", "63KiB", "65MiB"}},
-	{"commands.shell", "/bin/sh -e", `["/bin/sh","-e"]`, []string{`/bin/sh "`}},
+	{"commands.shell", "/bin/sh -e", `["/bin/sh","-e"]`, []string{`/bin/sh "`, `[""]`, `[null]`, `["/bin/sh", 1]`}},
 	{"commands.deadline", "30s", "", []string{"half a minute", "999ms", "25h"}},
 	{"commands.git_deadline", "2m", "", []string{"-1s", "999ms", "25h"}},
 	{"commands.grace", "3s", "", []string{"3", "99ms", "61s"}},

@@ -154,7 +154,18 @@ func examineHere(ctx context.Context, flags settings.RunFlags, src settings.Sour
 
 // serverChecks are those of the server that h asks.
 func (h host) serverChecks(run settings.Run) []doctor.Check {
-	return doctor.Server{Client: *h.client, Proxy: h.dialer.Proxy, Project: run.ProjectID}.Checks()
+	checks := doctor.Server{Client: *h.client, Proxy: h.dialer.Proxy, Project: run.ProjectID}.Checks()
+	for i, c := range checks {
+		if c.Name == "credential" { // which is shown to nobody who only took the hub's port
+			checks[i].Look = func(ctx context.Context) (string, error) {
+				if err := h.proveHub(ctx); err != nil {
+					return "", err
+				}
+				return c.Look(ctx)
+			}
+		}
+	}
+	return checks
 }
 
 // machineChecks are those of this machine. journal looks into one that is open here.

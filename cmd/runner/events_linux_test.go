@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -66,7 +67,9 @@ func TestEventsAreFollowedOverARestartOfTheHub(t *testing.T) {
 	home := inHome(t)
 	const owner = "owner-token-of-the-test"
 	host := startHubHost(t, home, func(c *hub.Config) { c.PersonToken = owner })
-	cmd := exec.Command(os.Args[0], "events", "-f", "--json", "--since", "1h", "--type", "proposed_action.created")
+	bounded, end := context.WithTimeout(t.Context(), time.Minute) // a line that never comes must not hold up the others' tests
+	defer end()
+	cmd := exec.CommandContext(bounded, os.Args[0], "events", "-f", "--json", "--since", "1h", "--type", "proposed_action.created")
 	cmd.Env = []string{asCommand + "=1", "HOME=" + home, hubURLVariable + "=" + host.url, agentTokenVariable + "=" + owner}
 	out, err := cmd.StdoutPipe()
 	if err == nil {

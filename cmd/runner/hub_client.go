@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -12,6 +14,7 @@ import (
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub/client"
 	"brabo.dev/runner/runner/pairing"
+	"brabo.dev/runner/runner/settings"
 )
 
 // Variables by which an agent finds its hub.
@@ -63,6 +66,30 @@ func trusting(c *client.Client, caFile string) (*client.Client, error) {
 		return nil, err
 	}
 	return c.Trusting(transport.TLS), nil
+}
+
+// proveAt has what listens at server prove that it is the hub of src's user, where that hub left an address that means the
+// same; anything else is another server, and asked for nothing. Failures: HubUnreachable, HubNotOurs.
+func proveAt(ctx context.Context, src settings.Sources, server, caFile string) error {
+	hub, err := client.Local(filepath.Join(src.Folders().Data, "hub"))
+	if err != nil || !sameDoor(hub.URL(), server) {
+		return nil
+	}
+	if hub, err = trusting(hub.At(server), caFile); err != nil {
+		return err
+	}
+	return hub.Prove(ctx)
+}
+
+// sameDoor reports whether two addresses lead to the same port of this machine or, by the same name, of another.
+func sameDoor(one, other string) bool {
+	a, err := url.Parse(one)
+	b, otherErr := url.Parse(other)
+	if err != nil || otherErr != nil || a.Scheme != b.Scheme || a.Port() != b.Port() {
+		return false
+	}
+	usual := []string{"localhost", "127.0.0.1", "::1"}
+	return a.Hostname() == b.Hostname() || slices.Contains(usual, a.Hostname()) && slices.Contains(usual, b.Hostname())
 }
 
 // client finds the hub and the token. What is not named is that of the hub on this machine.

@@ -23,7 +23,7 @@ func (h host) machinePolicy() *machinepolicy.Files {
 // steering are the commands of this program that decide about what runs, or let somebody decide: no action may call
 // them, whoever approved it.
 var steering = [...]string{
-	"agent", "approve", "autonomy", "config", "confirm", "credential", "deny", "device-key", "down", "git-credential", "hub", "login",
+	"agent", "approve", "autonomy", "cancel", "config", "confirm", "credential", "deny", "device-key", "down", "git-credential", "hub", "login",
 	"logout", "member", "policy", "project", "run", "service", "terminal", "up",
 }
 

@@ -131,13 +131,6 @@ func loginServer(ctx context.Context, named, set, before string) (string, error)
 		}
 		local, err := client.Local(folder)
 		if err == nil {
-			if local, err = trusted(local); err != nil {
-				return "", err
-			}
-			// What listens there is to be this machine's hub, not who took its port.
-			if err := local.Prove(ctx); err != nil {
-				return "", err
-			}
 			server = local.URL()
 		}
 	}
@@ -148,6 +141,16 @@ func loginServer(ctx context.Context, named, set, before string) (string, error)
 	server = strings.TrimRight(server, "/")
 	if u, err := url.Parse(server); err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", f.Because("it is not an address that begins with http:// or https://")
+	}
+	if named == "" {
+		// What listens there is to be this machine's hub, not who took its port. What a person names is what they mean.
+		values, src, err := loadSettings()
+		if err == nil {
+			err = proveAt(ctx, src, server, values.CAFile)
+		}
+		if err != nil {
+			return "", err
+		}
 	}
 	return server, nil
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"brabo.dev/runner/channel"
@@ -18,7 +17,6 @@ import (
 	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner"
 	"brabo.dev/runner/runner/control"
-	"brabo.dev/runner/runner/hub/client"
 	"brabo.dev/runner/runner/journal"
 	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/redact"
@@ -115,17 +113,10 @@ func (h host) options() (runner.Options, error) {
 	return o, nil
 }
 
-// proveHub has the hub on this machine, where that is the server, show that it is the hub before each connection: what
-// took its port after a crash would have this daemon execute for it.
+// proveHub has the hub on this machine, where that is the server, show that it is the hub before it is asked: what took
+// its port after a crash would have this daemon execute for it.
 func (h host) proveHub(ctx context.Context) error {
-	hub, err := client.Local(filepath.Join(h.sources.Folders().Data, "hub"))
-	if err != nil || hub.URL() != strings.TrimRight(h.client.BaseURL, "/") {
-		return nil // it is another server
-	}
-	if hub, err = trusting(hub, h.settings.CAFile); err != nil {
-		return err
-	}
-	return hub.Prove(ctx)
+	return proveAt(ctx, h.sources, h.client.BaseURL, h.settings.CAFile)
 }
 
 // git is how git runs for typed actions, clones and mirrors; its environment is made for each.

@@ -150,12 +150,20 @@ func (h host) serve(ctx context.Context, r settings.Run, m *runner.Machine, agai
 	asking.Go(func() {
 		defer close(lists)
 		lister{
-			ask: h.client.Projects, place: func(p []pairing.Project) []runner.Project { return h.placed(r, p) },
+			ask: h.projects, place: func(p []pairing.Project) []runner.Project { return h.placed(r, p) },
 			pause: pauseUnless(again), tell: m.ListFailed, log: h.log,
 		}.follow(ctx, lists)
 	})
 	defer asking.Wait()
 	return m.Run(ctx, lists)
+}
+
+// projects asks the server for the list of this machine's.
+func (h host) projects(ctx context.Context) ([]pairing.Project, []*failure.Failure, error) {
+	if err := h.proveHub(ctx); err != nil {
+		return nil, nil, err
+	}
+	return h.client.Projects(ctx)
 }
 
 // folderOrigin says where the folders of the projects come from, for failures about them.

@@ -48,6 +48,13 @@ func serviceUninstall(ctx context.Context, flags serviceFlags, purge bool, out i
 	if err != nil {
 		return serviceExit(err)
 	}
+	person := t
+	if purge && d.System { // before anything is removed: afterwards nothing tells any more whose the rest is
+		if person.src, err = sourcesOf(t.src, d.User); err != nil {
+			return serviceExit(err)
+		}
+		person.manager = serviceManager(ctx, person.src)
+	}
 	uninstalled := t.manager.Uninstall(ctx, t.id)
 	if uninstalled != nil && !failure.Is(uninstalled, failure.ServiceManagerSilent) {
 		return serviceExit(uninstalled)
@@ -58,7 +65,7 @@ func serviceUninstall(ctx context.Context, flags serviceFlags, purge bool, out i
 		fmt.Fprintf(out, "removed the unit of %s; the service manager did not answer, so what it started may still run\n", t.manager.Name(t.id))
 	}
 	if purge {
-		if err := purgeService(ctx, t, d, out); err != nil {
+		if err := purgeService(person, d, out); err != nil {
 			return errors.Join(serviceExit(uninstalled), err)
 		}
 	}
@@ -67,14 +74,7 @@ func serviceUninstall(ctx context.Context, flags serviceFlags, purge bool, out i
 
 // purgeService removes what the service leaves behind, of the person whom it served. What another installed service of
 // ours needs stays.
-func purgeService(ctx context.Context, t target, d service.Definition, out io.Writer) error {
-	if d.System {
-		src, err := sourcesOf(t.src, d.User)
-		if err != nil {
-			return serviceExit(err)
-		}
-		t.src, t.manager = src, serviceManager(ctx, src)
-	}
+func purgeService(t target, d service.Definition, out io.Writer) error {
 	others := 0
 	for _, system := range []bool{false, true} {
 		others += len(t.manager.Installed(system))
@@ -116,17 +116,40 @@ func purgeService(ctx context.Context, t target, d service.Definition, out io.Wr
 }
 
 // removeBelow removes paths of a person's home as an administrator: a link of that person's leads nowhere outside of it.
+// A project's folder may lie elsewhere; there it is a file by its name that is removed, and no folder.
 func removeBelow(home string) func(path string) error {
 	return func(path string) error {
-		rel, err := filepath.Rel(home, path)
+		real, err := filepath.EvalSymlinks(home)
 		if err != nil {
 			return err
 		}
-		root, err := os.OpenRoot(home)
+		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 		if err != nil {
 			return err
 		}
-		defer root.Close()
-		return root.RemoveAll(rel)
+		if rel, ok := localTo(real, filepath.Join(folder, filepath.Base(path))); ok {
+			return inRoot(real, func(root *os.Root) error { return root.RemoveAll(rel) })
+		}
+		for _, name := range []string{home, real} {
+			if _, ok := localTo(name, path); ok {
+				return fmt.Errorf("a link leads it out of %s", home)
+			}
+		}
+		return inRoot(folder, func(root *os.Root) error { return root.Remove(filepath.Base(path)) })
 	}
+}
+
+// localTo is path as seen from folder, below which it has to lie.
+func localTo(folder, path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(folder, path)
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+func inRoot(folder string, do func(*os.Root) error) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return do(root)
 }

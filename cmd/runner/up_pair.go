@@ -32,7 +32,9 @@ func awaitHub(ctx context.Context, src settings.Sources) (nearHub, error) {
 	for {
 		c, err := client.Local(filepath.Join(src.Folders().Data, "hub"))
 		if err == nil {
-			c, err = trusted(c)
+			if c, err = trusted(c); err != nil {
+				return nearHub{}, err // waiting does not mend settings
+			}
 		}
 		if err == nil {
 			if _, err = c.Me(ctx); err == nil {

@@ -124,6 +124,10 @@ func (s Store) Save(p Pairing) error {
 	p.Machine, p.Keychain = s.Machine, s.UseKeychain
 	before, beforeErr := readPairing(s.Path())
 	kept, keptErr := readBounded(s.Path())
+	same := beforeErr == nil && p.Keychain && before.Server == p.Server && before.Key.ID() == p.Key.ID()
+	if _, err := tighten(s.Folder); err != nil {
+		return err
+	}
 	if p.Keychain {
 		if err := s.Keychain.Set(keychainName(p.Server, p.Key.ID()), string(privateJWK(p.Key.private, p.Key.id))); err != nil {
 			return failure.New(failure.KeychainUnavailable, "the keychain").Because("it did not take the key: %v", err).Wrap(err)
@@ -141,17 +145,18 @@ func (s Store) Save(p Pairing) error {
 	}
 	if err != nil {
 		// Half of it is no pairing: whoever called gives the new key up, and the one from before is still good.
-		if keptErr == nil {
+		switch {
+		case keptErr == nil:
 			err = errors.Join(err, settings.WriteFile(s.Path(), kept))
-		} else {
+		case errors.Is(keptErr, fs.ErrNotExist):
 			_ = os.Remove(s.Path()) // it may not have come into being
+		}
+		if p.Keychain && !same {
+			_ = s.Keychain.Delete(keychainName(p.Server, p.Key.ID())) // nothing points to it
 		}
 		return unwritable(s.Path(), err)
 	}
-	if _, err := tighten(s.Folder); err != nil {
-		return err
-	}
-	if same := p.Keychain && before.Server == p.Server && before.Key.ID() == p.Key.ID(); beforeErr == nil && before.Keychain && !same {
+	if beforeErr == nil && before.Keychain && !same {
 		// A key that nothing points to any more is of no use to us; that it could not be removed is no reason to fail.
 		_ = s.Keychain.Delete(keychainName(before.Server, before.Key.ID()))
 	}

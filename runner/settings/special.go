@@ -91,12 +91,15 @@ func sockets() kind[string] {
 func shellWords() kind[[]string] {
 	return kind[[]string]{what: "a command line",
 		text: func(s string) ([]string, error) {
+			s = strings.TrimSpace(s)
 			var words []string
-			if strings.HasPrefix(s, "[") && json.Unmarshal([]byte(s), &words) == nil && len(words) > 0 {
-				return words, nil
+			var err error
+			if strings.HasPrefix(s, "[") && json.Valid([]byte(s)) {
+				err = json.Unmarshal([]byte(s), &words)
+			} else {
+				words, err = shlex.Split(s)
 			}
-			words, err := shlex.Split(s)
-			if err != nil || len(words) == 0 {
+			if err != nil || len(words) == 0 || words[0] == "" {
 				return nil, errors.New("it can't be split into words")
 			}
 			return words, nil

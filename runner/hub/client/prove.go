@@ -49,6 +49,9 @@ func (c *Client) Prove(ctx context.Context) error {
 // WithToken is a client of the same hub for another token, shown to nobody else either.
 func (c *Client) WithToken(token string) *Client { return newClient(c.url, token, c.owner, c.tls) }
 
+// At is a client of what listens at address, another name of the same hub, which has to prove there that it is it.
+func (c *Client) At(address string) *Client { return newClient(address, c.token, c.owner, c.tls) }
+
 // dial makes a connection on which the hub has proven itself, where it has to.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, address)
