@@ -151,7 +151,7 @@ func TestNotDefendedConfinedCommandSlowsOthersDown(t *testing.T) {
 		_ = other.Process.Kill()
 		_ = other.Wait()
 	}()
-	c := v.command(t, fmt.Sprintf(`renice -n 5 -p %d >/dev/null && echo a`, other.Process.Pid))
+	c := v.command(t, fmt.Sprintf(`renice -n 19 -p %d >/dev/null && echo a`, other.Process.Pid))
 	c.Bounds = v.bounds(t, false)
 	must(t, c, 0, "a\n")
 }

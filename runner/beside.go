@@ -1,6 +1,9 @@
 package runner
 
 import (
+	"path/filepath"
+	"slices"
+
 	"brabo.dev/runner/runner/machinepolicy"
 	"brabo.dev/runner/workspace"
 )
@@ -18,12 +21,23 @@ func (s *session) besides(lock machinepolicy.Lock) beside {
 	}
 	for _, folder := range s.m.o.AlsoInside(s.project) {
 		real, err := workspace.RealPath(folder)
-		if err != nil || !s.leadsAsBefore(folder, real) || !lock.AllowsFolder(folder, real) || s.m.o.Protected.SteersPath(real) {
+		if err != nil || !s.leadsAsBefore(folder, real) || !lock.AllowsFolder(folder, real) || s.m.o.Protected.SteersPath(real) || s.holdsOurs(real) {
 			continue
 		}
 		b.written, b.real = append(b.written, folder), append(b.real, real)
 	}
 	return b
+}
+
+// holdsOurs reports whether a folder of this daemon lies in real.
+func (s *session) holdsOurs(real string) bool {
+	return slices.ContainsFunc(s.m.o.Protected.Folders, func(ours string) bool {
+		if followed, err := workspace.RealPath(ours); err == nil {
+			ours = followed
+		}
+		rel, err := filepath.Rel(real, ours)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }
 
 func (s *session) leadsAsBefore(folder, real string) bool {

@@ -38,7 +38,6 @@ const (
 // receiveCreate takes a workspace_create.
 func (s *session) receiveCreate(l link, in incoming) {
 	c, fail := action.DecodeWorkspaceCreate(in.payload, l.granted)
-	in.payload = withoutAddressSecrets(in.payload)
 	in.ref, in.deadline = c.Ref, in.received.Add(cmp.Or(c.Deadline, s.m.o.Workspaces.Deadline, createDeadline))
 	fail = cmp.Or(fail, s.hide(&in, c.Env))
 	s.receive(l, in, fail, func() *failure.Failure { return s.acceptCreate(l, c, in) })
@@ -51,19 +50,11 @@ func withoutAddressSecrets(raw json.RawMessage) json.RawMessage {
 	if json.Unmarshal(raw, &members) != nil {
 		return raw
 	}
-	changed := false
 	for name, member := range members {
 		var address string
-		if !strings.EqualFold(name, "repoUrl") || json.Unmarshal(member, &address) != nil || address == "" {
-			continue
+		if strings.EqualFold(name, "repoUrl") && json.Unmarshal(member, &address) == nil && address != "" {
+			members[name], _ = json.Marshal(git.Shown(address)) // a string always has a form
 		}
-		if shown := git.Shown(address); shown != address {
-			members[name], _ = json.Marshal(shown) // a string always has a form
-			changed = true
-		}
-	}
-	if !changed {
-		return raw
 	}
 	kept, err := json.Marshal(members)
 	if err != nil {

@@ -27,9 +27,9 @@ func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incomin
 	switch {
 	case err != nil:
 		result = action.Refused(e.Ref, failure.From(err, "action "+e.Ref))
-	case !found && insideOnly(e.Decision):
+	case insideOnly(e.Decision) && (!found || len(e.Env) > 0 && e.GitCredentialed):
 		result = action.Refused(e.Ref, failure.New(failure.ContainerGone, "project "+s.project.ID).
-			Because("a rule let the command run inside of the project's container without a question, and no container runs; nothing was run"))
+			Because("a rule let the command run inside of the project's container without a question, and it would have run outside of one; nothing was run"))
 	case !found, len(e.Env) > 0 && e.GitCredentialed:
 		result = s.onHost(ctx, e, p, in)
 	case len(e.Env) > 0:

@@ -79,10 +79,10 @@ func (s *session) judgeCommand(lock machinepolicy.Lock, dir string, a proposed, 
 	}
 	what := read.Steers(s.own())
 	if what == "" && s.m.o.Protected.SteersPath(dir) { // by a link
-		what = "it works in " + dir
+		what = "it works in " + dir + ", which decides about it"
 	}
 	if what != "" {
-		return "", failure.New(failure.SteersTheJudge, "action "+a.ref).Because("%s, which decides about it", what)
+		return "", failure.New(failure.SteersTheJudge, "action "+a.ref).Because("%s", what)
 	}
 	met := read.Ceilings()
 	if a.decision == nil && !read.Parses() {

@@ -45,7 +45,13 @@ func (s *session) secrets(in incoming) *redact.Set {
 
 // storable is in's payload as the journal may have it. One that came with an env is never run from there, since the env
 // is not kept; another one has to stay as it is.
-func storable(in incoming) json.RawMessage { return in.secrets.JSON(in.payload) }
+func storable(in incoming) json.RawMessage {
+	raw := in.payload
+	if in.event == action.EventWorkspaceCreate {
+		raw = withoutAddressSecrets(raw)
+	}
+	return in.secrets.JSON(raw)
+}
 
 // needsCleaning reports whether an answer may hold a secret yet. What a command printed has been through the filter.
 func needsCleaning(answer any) bool {

@@ -115,7 +115,9 @@ func writeHeld(w io.Writer, held []control.Held, now time.Time) {
 	}
 	for _, h := range held {
 		fmt.Fprintf(w, "%s  %s of project %s, for %s, until %s\n", h.ID, visible(h.Event), visible(h.Project), ago(now, h.Since), h.Until.Local().Format(time.TimeOnly))
-		fmt.Fprintf(w, "    %s\n", visible(h.Text))
+		for _, line := range visibleLines(h.Text) {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
 		if h.Cwd != "" {
 			fmt.Fprintf(w, "    in %s\n", visible(h.Cwd))
 		}

@@ -64,6 +64,9 @@ func TestRootFullDiskRefusesNewWorkAndKeepsTheResultsOfRunning(t *testing.T) {
 	waiting := command("waiting", "make")
 	receive(t, j, waiting)
 	theirs := fillUp(t, disk)
+	if known := receive(t, j, command("running0", "make")); known != Running { // the reserve is still held
+		t.Errorf("a full disk hides what runs: %v", known)
+	}
 
 	text := strings.Repeat("x", 32<<10)
 	for i := range running {

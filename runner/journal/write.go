@@ -31,65 +31,42 @@ func (j *Journal) Receive(a Action) (Known, error) {
 	return known, named(err, j.path(fileName))
 }
 
-// receiveLocked stores first and looks only where that changed nothing: nearly every action is a new one.
 func (j *Journal) receiveLocked(a Action, request []byte, text string, secret bool) (Known, error) {
-	now := j.o.Now()
-	short := j.reserved.ready(now)
-	if short == nil {
-		stored, err := j.insertLocked(a, request, text, secret, now)
-		if err != nil || stored {
-			return New, err
-		}
-	}
-	known, err := j.knownLocked(a)
-	if known == New && err == nil {
-		err = short
-	}
-	return known, err
-}
-
-// insertLocked stores the action unless its key is known.
-func (j *Journal) insertLocked(a Action, request []byte, text string, secret bool, now time.Time) (stored bool, err error) {
-	if a.Received.IsZero() {
-		a.Received = now
-	}
-	k := a.Key
-	done, err := j.stmts.insert.Exec(k.Server, k.Project, k.Event, k.Ref, a.Digest[:], text, request, secret,
-		a.Received.UnixMilli(), millis(a.Deadline))
-	if err != nil {
-		return false, fmt.Errorf("storing an action: %w", err)
-	}
-	n, err := done.RowsAffected()
-	if err != nil || n == 0 {
-		return false, err
-	}
-	j.open[k] = mark{digest: a.Digest}
-	return true, nil
-}
-
-// knownLocked tells what is known of the action's key; a stored result becomes due again. New: nothing is.
-func (j *Journal) knownLocked(a Action) (Known, error) {
 	var id int64
 	var digest []byte
 	var finished bool
 	k := a.Key
 	switch err := j.stmts.find.QueryRow(k.Server, k.Project, k.Event, k.Ref).Scan(&id, &digest, &finished); {
 	case errors.Is(err, sql.ErrNoRows):
-		return New, nil
 	case err != nil:
 		return New, fmt.Errorf("looking for an action: %w", err)
 	case !bytes.Equal(digest, a.Digest[:]):
 		return Reused, nil
 	case !finished:
 		return Running, nil
+	default:
+		return Finished, j.roomFor(func() error {
+			_, err := j.stmts.again.Exec(j.serial+1, id)
+			if err == nil {
+				j.serial++
+			}
+			return err
+		})
 	}
-	return Finished, j.roomFor(func() error {
-		_, err := j.stmts.again.Exec(j.serial+1, id)
-		if err == nil {
-			j.serial++
-		}
-		return err
-	})
+	now := j.o.Now()
+	if err := j.reserved.ready(now); err != nil {
+		return New, err
+	}
+	if a.Received.IsZero() {
+		a.Received = now
+	}
+	_, err := j.stmts.insert.Exec(k.Server, k.Project, k.Event, k.Ref, a.Digest[:], text, request, secret,
+		a.Received.UnixMilli(), millis(a.Deadline))
+	if err != nil {
+		return New, fmt.Errorf("storing an action: %w", err)
+	}
+	j.open[k] = mark{digest: a.Digest}
+	return New, nil
 }
 
 // Begin notes that the action is about to start, and returns when that is on the disk: an action for which it failed

@@ -23,7 +23,10 @@ type Protected struct {
 // program, in a value from outside or behind a link is not seen.
 func (r *Recheck) Steers(p Protected) string {
 	if call := r.cmd.calls(p); call != "" {
-		return "it calls `" + call + "`"
+		if call == tooMany {
+			return "it holds " + tooMany + "; send it in smaller parts"
+		}
+		return "it calls `" + call + "`, which decides about it"
 	}
 	s := shield{Protected: p, folders: make([][]string, len(p.Folders)), spelled: p.spellings()}
 	for i, f := range p.Folders {
@@ -33,10 +36,13 @@ func (r *Recheck) Steers(p Protected) string {
 	if hit == "" {
 		hit = s.text(r.text) // in a comment, or in what could not be read
 	}
-	if hit == "" {
+	switch hit {
+	case "":
 		return ""
+	case tooMuch:
+		return "it leads to " + tooMuch + "; send it in smaller parts"
 	}
-	return "it names " + r.cmd.scope.relative(hit)
+	return "it names " + r.cmd.scope.relative(hit) + ", which decides about it"
 }
 
 // SteersPath is Steers for the path of a file that an action writes or reads without a shell.
@@ -85,7 +91,7 @@ func (c *command) calls(p Protected) string {
 		return len(programs) > len(p.Programs)+maxAliases
 	})
 	if len(programs) > len(p.Programs)+maxAliases {
-		return "more variables with this program's name than can be followed"
+		return tooMany
 	}
 	call := ""
 	each(func(s *segment, all, named bool) bool {
@@ -127,7 +133,10 @@ type shield struct {
 const (
 	maxPlaces = 256
 	maxLooks  = 1 << 20
-	tooMuch   = "more folders than can be followed"
+	// maxChanges is how often all changes of folder together may look at a folder that an earlier one has led to.
+	maxChanges = 1 << 18
+	tooMuch    = "more folders than can be followed"
+	tooMany    = "more variables with this program's name than can be followed"
 )
 
 // seenFrom is a folder that a word may be seen from.
@@ -219,6 +228,9 @@ func (s *shield) item(it item) item {
 			}
 		}
 		c.flat, c.operands = s.words(seg.flat), s.words(seg.operands)
+		if home := s.Variables["HOME"]; home != "" && seg.is("cd") && !hasOperand(c.flat) {
+			c.flat = append(c.flat, literal(home)) // where a bare cd leads
+		}
 		c.targets = append([]target(nil), seg.targets...)
 		for i := range c.targets {
 			c.targets[i].word = s.resolve(c.targets[i].word)
@@ -231,6 +243,16 @@ func (s *shield) item(it item) item {
 	}
 	u.stands, it.unit = u.readings[0], u
 	return it
+}
+
+// hasOperand tells whether a cd is told where to go, or may be.
+func hasOperand(ws []word) bool {
+	for _, w := range ws[min(1, len(ws)):] {
+		if t := w.text; !w.known() || len(t) < 2 || t[0] != '-' || isNumber(t[1:]) {
+			return true
+		}
+	}
+	return false
 }
 
 // sameWords: b is a part of a, not a copy.

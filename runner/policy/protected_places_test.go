@@ -76,10 +76,22 @@ func TestMoreFoldersThanCanBeFollowedAreRefused(t *testing.T) {
 	many := megabyte("", "cd a;", "")[:100_000]
 	for name, text := range map[string]string{
 		"folders": many + "ls", "words": strings.Repeat("cd a;", 250) + "cat " + strings.Repeat("../* ", 10_000),
-		"trees": strings.Repeat("cd a;", 250) + "rm -rf " + strings.Repeat("../x ", 10_000),
+		"back and forth": strings.Repeat("cd a;", 250) + strings.Repeat("cd .;", 20_000) + "ls",
+		"trees":          strings.Repeat("cd a;", 250) + "rm -rf " + strings.Repeat("../x ", 10_000),
 	} {
 		if why := steersIn(text); !strings.Contains(why, tooMuch) {
 			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
+
+func TestBareChangeOfFolderLeadsHome(t *testing.T) {
+	for text, steers := range map[string]bool{
+		"cd; cat .config/runner/policy.json": true, "cd && echo x >.config/runner/policy.json": true, "cd -P; cat .config/runner/policy.json": true,
+		"cd --; cat .config/runner/policy.json": true, "cd; ls": false, "cd sub; cat .config/runner/policy.json": false, "cd -- sub; cat .config/x": false,
+	} {
+		if why := steersIn(text); (why != "") != steers {
+			t.Errorf("%q: %q", text, why)
 		}
 	}
 }

@@ -29,6 +29,8 @@ type scope struct {
 
 	most int                 // of dirs
 	form func(string) string // of each of dirs; nil: as it is
+
+	looked int // with form: how many of dirs were looked at
 }
 
 // scopeOf applies section 9 to a command.
@@ -144,6 +146,10 @@ func (s *scope) change(c change) {
 	if len(s.dirs) >= s.most {
 		s.out("more changes of directory than are remembered")
 		s.overflow(w.text)
+		return
+	}
+	if s.looked += len(s.dirs); s.form != nil && s.looked > maxChanges {
+		s.dirs = append(s.dirs, make([]string, max(s.most+1-len(s.dirs), 0))...) // more than can be followed
 		return
 	}
 	var made []string
