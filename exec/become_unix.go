@@ -116,7 +116,10 @@ func (b Bounds) start(path string, argv []string, attr *os.ProcAttr, mark string
 }
 
 // tidy removes what was there for the family alone, when it has ended.
-func (f *family) tidy() { removeScratch(f.scratch) }
+func (f *family) tidy() {
+	removeScratch(f.scratch)
+	f.cell.remove()
+}
 
 // startBounded has the program between become path. Its order holds no secrets: who runs ps can see it.
 func (b Bounds) startBounded(o order, path string, argv []string, attr *os.ProcAttr, mark string) (*family, error) {

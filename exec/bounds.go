@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"brabo.dev/runner/runner/failure"
 )
@@ -17,6 +16,7 @@ import (
 type Bounds struct {
 	Confine *Confine // nil: not confined
 	Limits  Limits
+	Cgroup  *Cgroup  // where the kernel keeps the limits of commands as a whole; nil: Run counts
 	Helper  []string // the words that start this program so that it calls Become with the rest of them
 
 	by time.Time // when they have to be on, of a command that has a deadline
@@ -39,14 +39,7 @@ type Confine struct {
 	Network bool // whether it may make sockets of the network, this machine's own included
 }
 
-// Limits bound single processes, not on Windows. Zero is no limit, and core files are never written.
-type Limits struct {
-	CPU       time.Duration // of processor time, in whole seconds, rounded up; SIGXCPU beyond it, and a second later SIGKILL
-	OpenFiles int64
-	FileSize  int64 // bytes of one file; SIGXFSZ beyond it
-}
-
-func (b Bounds) empty() bool { return b.Confine == nil && b.Limits == Limits{} }
+func (b Bounds) empty() bool { return b.Confine == nil && b.Limits.ofProcess() == Limits{} }
 
 // order is what the program between is told, as JSON in its arguments.
 type order struct {
@@ -67,7 +60,7 @@ func systemFolders() []string {
 
 // prepare turns the bounds into an order and, for a confined command, makes the folder for temporary files.
 func (b Bounds) prepare() (o order, scratch string, err error) {
-	o.Limits = b.Limits
+	o.Limits = b.Limits.ofProcess()
 	if b.Confine == nil {
 		return o, "", nil
 	}

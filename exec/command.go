@@ -73,7 +73,7 @@ type Result struct {
 	Survivors int    // processes that could not be ended, like those of another user
 	Duration  time.Duration
 
-	// Failure says why there is no exit code: timed_out, cancelled, killed_by_signal, could_not_start, cwd_missing,
+	// Failure says why there is no exit code: timed_out, cancelled, killed_by_signal, limit_exceeded, could_not_start, cwd_missing,
 	// bash_missing, expired_before_start, command_empty, command_nul, command_too_long, confinement_unavailable,
 	// confinement_opens_runner. Nil where there is one.
 	Failure *failure.Failure

@@ -19,6 +19,7 @@ type family struct {
 	state *os.ProcessState
 
 	scratch string // the folder for its temporary files, where it is confined
+	cell    *cell  // its cgroup, where it has one
 }
 
 // newFamily starts the shell of c in a session of its own, so that it has no terminal on which a program could ask
@@ -40,12 +41,20 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 	}
 	defer release()
 	argv := argv(c)
-	return c.Bounds.start(argv[0], argv, &os.ProcAttr{
+	attr := &os.ProcAttr{
 		Dir:   dir,
 		Env:   commandEnv(c.Env, c.Dir),
 		Files: []*os.File{null, out, out},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
-	}, c.Mark)
+	}
+	cell := c.Bounds.enclose(attr)
+	f, err := c.Bounds.start(argv[0], argv, attr, c.Mark)
+	if err != nil {
+		cell.remove()
+		return nil, err
+	}
+	f.cell = cell
+	return f, nil
 }
 
 // startFamily starts the shell of a family. attr has to put it into a session of its own; mark is as in Command.
@@ -84,7 +93,10 @@ func (f *family) terminate() {
 	f.signal(unix.SIGCONT) // a stopped process acts on TERM only when it goes on
 }
 
-func (f *family) kill() { f.signal(unix.SIGKILL) }
+func (f *family) kill() {
+	f.cell.kill()
+	f.signal(unix.SIGKILL)
+}
 
 // collect takes the shell's exit status, once await has returned.
 func (f *family) collect() {

@@ -19,9 +19,14 @@ func notRun(f *failure.Failure) Result {
 func (r *run) result(ctx context.Context, why reason) Result {
 	r.pump.finish(min(lastWords, max(r.window.left(time.Now()), lastWords/10)))
 	var res Result
+	refused := r.family.refused(r.c.Limits)
 	res.ExitCode, res.Signal, res.Left, res.Survivors = r.dismiss()
 	res.Output, res.Truncated, res.Total, res.Invalid = r.pump.output.Result()
 	res.Spool, res.SpoolFailure = r.pump.spool.close(res.Truncated)
+
+	if r.excess == nil && why == byItself && res.ExitCode != 0 {
+		r.excess = refused
+	}
 
 	switch {
 	case why == byDeadline:
@@ -31,6 +36,9 @@ func (r *run) result(ctx context.Context, why reason) Result {
 	case why == byCancel:
 		res.ExitCode, res.Cancelled = -1, true
 		res.Failure = failure.New(failure.Cancelled, about(r.c)).Wrap(context.Cause(ctx))
+	case r.excess != nil:
+		res.ExitCode = -1
+		res.Failure = r.excess.failure(about(r.c))
 	case res.ExitCode < 0 && res.Signal == "":
 		res.Failure = failure.New(failure.Internal, about(r.c)).Because("the shell's exit status was lost")
 	case res.ExitCode < 0:

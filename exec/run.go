@@ -13,6 +13,9 @@ type run struct {
 	c      *Command
 	window window
 	pump   *pump
+
+	counting <-chan time.Time // when to look whether the family is past its limits; nil: never
+	excess   *excess          // the limit that it went past
 }
 
 // reason is why a command ended.
@@ -22,6 +25,7 @@ const (
 	byItself reason = iota
 	byCancel
 	byDeadline
+	byLimit
 )
 
 // Run runs c and returns when it and everything that it started have ended, by the deadline at the latest. Cancelling
@@ -60,12 +64,23 @@ func start(ctx context.Context, c *Command) Result {
 		pid := r.family.proc.Pid
 		c.Started(pid, r.family.identity())
 	}
+	if c.Limits.counted() {
+		ticks := time.NewTicker(countEvery)
+		defer ticks.Stop()
+		r.counting = ticks.C
+	}
 	why := r.watch(ctx)
 	switch {
+	case why == byLimit:
+		r.exterminate(r.window.untilGivenUp(time.Now())) // each moment of grace would be one of more
 	case why != byItself:
 		r.end(r.window.grace)
 	case !r.settle(min(cmp.Or(c.linger, lingering), r.window.untilTerm(time.Now())), ctx.Done()):
-		r.end(lingering)
+		if r.excess != nil {
+			r.exterminate(r.window.untilGivenUp(time.Now()))
+		} else {
+			r.end(lingering)
+		}
 	}
 	return r.result(ctx, why)
 }
@@ -90,6 +105,10 @@ func (r *run) watch(ctx context.Context) reason {
 			if r.window.untilTerm(now) <= 0 {
 				why = byDeadline
 			}
+		case <-r.counting:
+			if r.isOver() {
+				return byLimit
+			}
 		}
 	}
 	select {
@@ -98,6 +117,14 @@ func (r *run) watch(ctx context.Context) reason {
 	default:
 		return why
 	}
+}
+
+// isOver tells whether the family is past its limits, and keeps which.
+func (r *run) isOver() bool {
+	if r.excess == nil {
+		r.excess = r.family.excess(r.c.Limits)
+	}
+	return r.excess != nil
 }
 
 // end asks the family to end, and after the grace ends it.
@@ -131,6 +158,10 @@ func (r *run) settle(patience time.Duration, interrupted <-chan struct{}) bool {
 		case <-time.After(pause):
 		case <-interrupted:
 			return false
+		case <-r.counting:
+			if r.isOver() {
+				return false
+			}
 		case <-limit.C:
 			return false
 		}

@@ -145,7 +145,7 @@ func (s *session) began(in incoming, p journal.Process) {
 // ended answers a command that has no exit code: one that never ran is refused, one that did keeps its output.
 func ended(ref, output string, fail *failure.Failure) action.ExecResult {
 	switch fail.Name {
-	case failure.TimedOut, failure.Cancelled, failure.KilledBySignal, failure.ContainerGone, failure.EngineNotRunning:
+	case failure.TimedOut, failure.Cancelled, failure.KilledBySignal, failure.LimitExceeded, failure.ContainerGone, failure.EngineNotRunning:
 		return action.ExecResult{
 			Ref: ref, ExitCode: -1, TimedOut: fail.Name == failure.TimedOut, Failure: fail, Output: action.WithNotice(output, fail),
 		}

@@ -8,6 +8,7 @@ const (
 	ConfinementUnavailable Name = "confinement_unavailable"
 	ConfinementOpensRunner Name = "confinement_opens_runner"
 	LimitsNotEnforced      Name = "limits_not_enforced"
+	LimitExceeded          Name = "limit_exceeded"
 	HeldForConfirmation    Name = "held_for_confirmation"
 	ConfirmationRefused    Name = "confirmation_refused"
 	ConfirmationExpired    Name = "confirmation_expired"
@@ -30,6 +31,9 @@ var machineArea = map[Name]texts{
 	ConfinementOpensRunner: {
 		"a folder that confined commands may reach would give them this runner's own files",
 		"name narrower folders in `confine` of `policy.json`"},
+	LimitExceeded: {
+		"the command, with all that it started, took more of this machine than `commands.limits` gives it",
+		"have it do less at once, or ask the person at this machine to raise the limit: `runner config set commands.limits`"},
 	LimitsNotEnforced: {
 		"`commands.limits` asks for what this daemon can't hold commands to",
 		"run the project in its container, whose limits hold, or leave them out"},
