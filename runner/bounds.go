@@ -13,7 +13,7 @@ import (
 // bounds hold a command or a terminal on the host inside the project's folder and what counts as it, where policy.json
 // says so, and inside commands.limits. This daemon's own folders stay out whatever the file opens.
 func (s *session) bounds(c machinepolicy.Confine, b beside) exec.Bounds {
-	bounds := exec.Bounds{Limits: s.m.o.Commands.Limits, Helper: s.m.o.Commands.Helper}
+	bounds := exec.Bounds{Limits: s.m.o.Commands.Limits, Cgroup: s.m.o.Commands.Cgroup, Helper: s.m.o.Commands.Helper}
 	if c.On {
 		bounds.Confine = &exec.Confine{
 			Read:    slices.Concat(c.Read, gitConfiguration(s.m.o.Protected.Variables)),

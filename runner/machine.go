@@ -52,6 +52,7 @@ type Commands struct {
 	Environment      map[string]string
 	BareRepositories bool
 	Limits           exec.Limits
+	Cgroup           *exec.Cgroup // where the kernel keeps what Limits give a command as a whole; nil: exec counts
 	Helper           []string // the words that start this program so that it calls exec.Become
 	ResultLimit      int      // bytes in a result
 	SpoolDir         string   // where full outputs are kept; empty: nowhere

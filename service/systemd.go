@@ -138,6 +138,8 @@ func (u *unit) harden(kind Kind) {
 	u.line("OOMPolicy", "continue")
 	u.line("LimitCORE", "0")
 	if kind != Hub {
+		u.comment("The daemon gives each command a control group of its own where memory or processes are limited.")
+		u.line("Delegate", "memory pids")
 		// All further walls also forbid new privileges: sudo would be gone, and with it rootless containers.
 		return
 	}

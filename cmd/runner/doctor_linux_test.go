@@ -174,7 +174,7 @@ func ailments() []ailment {
 			lockHome(t, p.home, `{"default":{"confine":{"mode":"on"}}}`)
 			p.blind = true
 		}},
-		{"limits", control.Warn, failure.LimitsNotEnforced, "pids", func(_ *testing.T, p *patient) { p.env["RUNNER_COMMANDS_LIMITS"] = `{"pids": 100}` }},
+		{"limits", control.Warn, failure.LimitsCounted, "counted", func(_ *testing.T, p *patient) { p.env["RUNNER_COMMANDS_LIMITS"] = `{"pids": 100}` }},
 		{"daemon", control.Fail, failure.ControlFailed, "", func(t *testing.T, p *patient) {
 			p.write(t, strings.TrimPrefix(p.state, p.home)+"/keep", "")
 			t.Chdir(p.state) // the whole path may be too long for a socket

@@ -84,7 +84,7 @@ func (h host) options() (runner.Options, error) {
 			Environment: c.Environment, BareRepositories: c.BareRepositories, Inherited: h.sources.Environ,
 			Limits: exec.Limits{
 				CPU:       time.Duration(c.Limits.CPU * float64(time.Second)),
-				OpenFiles: c.Limits.OpenFiles, FileSize: c.Limits.FileSize,
+				OpenFiles: c.Limits.OpenFiles, FileSize: c.Limits.FileSize, Memory: c.Limits.Memory, Processes: c.Limits.PIDs,
 			},
 			Helper:      boundsHelper(),
 			ResultLimit: int(h.settings.Output.Result), SpoolDir: filepath.Join(folders.State, "output"), SpoolLimit: h.settings.Output.Spool,

@@ -101,6 +101,7 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	if err := ownChildren(); err != nil {
 		return err
 	}
+	options.Commands.Cgroup = ownCgroup(h.settings.Commands.Limits, log)
 	d := daemon{folder: state, since: time.Now(), log: log, again: make(chan struct{}, 1), limits: h.settings.Commands.Limits}
 	if d.journal, err = h.openJournal(d.folder); err != nil {
 		return err

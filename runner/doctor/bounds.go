@@ -41,7 +41,13 @@ func (b Bounds) limits(context.Context) (string, error) {
 	if f := Unenforced(b.Limits); f != nil {
 		return "", Warning(f)
 	}
-	return "all that are set hold", nil
+	if b.Limits.Memory == 0 && b.Limits.PIDs == 0 {
+		return "all that are set hold", nil
+	}
+	if err := exec.KernelKeepsLimits(); err != nil {
+		return "", Warning(failure.New(failure.LimitsCounted, "commands.limits").Wrap(err))
+	}
+	return "all that are set hold, `memory` and `pids` by the kernel", nil
 }
 
 // Unenforced names the limits that are set and that this daemon can't hold commands to; nil: there are none.
@@ -54,7 +60,7 @@ func unenforced(l settings.Limits, system string) *failure.Failure {
 		set  bool
 		held bool
 	}{
-		{"cpu", l.CPU > 0, system != "windows"}, {"memory", l.Memory > 0, false}, {"pids", l.PIDs > 0, false},
+		{"cpu", l.CPU > 0, system != "windows"}, {"memory", l.Memory > 0, system == "linux"}, {"pids", l.PIDs > 0, system == "linux"},
 		{"open_files", l.OpenFiles > 0, system != "windows"}, {"file_size", l.FileSize > 0, system != "windows"},
 	} {
 		if limit.set && !limit.held {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -45,7 +46,8 @@ func TestLimitsThatDontHoldAreNamed(t *testing.T) {
 	}{
 		{settings.Limits{}, "linux", ""},
 		{settings.Limits{CPU: 1, OpenFiles: 1, FileSize: 1}, "linux", ""},
-		{settings.Limits{CPU: 1, Memory: 1, PIDs: 1}, "linux", "`memory`, `pids`"},
+		{settings.Limits{CPU: 1, Memory: 1, PIDs: 1}, "linux", ""},
+		{settings.Limits{CPU: 1, Memory: 1, PIDs: 1}, "darwin", "`memory`, `pids`"},
 		{settings.Limits{CPU: 1, OpenFiles: 1, FileSize: 1}, "windows", "`cpu`, `open_files`, `file_size`"},
 	} {
 		f := unenforced(c.limits, c.system)
@@ -60,8 +62,21 @@ func TestLimitsThatDontHoldAreNamed(t *testing.T) {
 			t.Errorf("%v does not name %s", f, c.named)
 		}
 	}
-	found := Run(context.Background(), Bounds{Limits: settings.Limits{PIDs: 1}, Demanded: func() (bool, error) { return false, nil }}.Checks())[1]
-	if found.Verdict != control.Warn {
-		t.Errorf("%+v", found)
+}
+
+// Whether the kernel keeps them depends on where this test runs.
+func TestLimitsThatAreCountedAreTold(t *testing.T) {
+	b := Bounds{Limits: settings.Limits{PIDs: 1}}
+	told, err := b.limits(context.Background())
+	if exec.KernelKeepsLimits() == nil && runtime.GOOS == "linux" {
+		if err != nil || !strings.Contains(told, "by the kernel") {
+			t.Errorf("%q, %v", told, err)
+		}
+		return
 	}
+	name := failure.LimitsCounted
+	if runtime.GOOS != "linux" {
+		name = failure.LimitsNotEnforced
+	}
+	failuretest.Produced(t, err, name)
 }

@@ -9,6 +9,7 @@ const (
 	ConfinementOpensRunner Name = "confinement_opens_runner"
 	LimitsNotEnforced      Name = "limits_not_enforced"
 	LimitExceeded          Name = "limit_exceeded"
+	LimitsCounted          Name = "limits_counted"
 	HeldForConfirmation    Name = "held_for_confirmation"
 	ConfirmationRefused    Name = "confirmation_refused"
 	ConfirmationExpired    Name = "confirmation_expired"
@@ -31,6 +32,9 @@ var machineArea = map[Name]texts{
 	ConfinementOpensRunner: {
 		"a folder that confined commands may reach would give them this runner's own files",
 		"name narrower folders in `confine` of `policy.json`"},
+	LimitsCounted: {
+		"the kernel can't keep a command's `memory` and `pids` where this daemon runs, so both are counted 20 times a second and a command can be over for a moment",
+		"install the daemon as a service on a system with cgroups of version 2 alone, or run the project in its container"},
 	LimitExceeded: {
 		"the command, with all that it started, took more of this machine than `commands.limits` gives it",
 		"have it do less at once, or ask the person at this machine to raise the limit: `runner config set commands.limits`"},
