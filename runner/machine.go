@@ -53,9 +53,9 @@ type Commands struct {
 	BareRepositories bool
 	Limits           exec.Limits
 	Cgroup           *exec.Cgroup // where the kernel keeps what Limits give a command as a whole; nil: exec counts
-	Helper           []string // the words that start this program so that it calls exec.Become
-	ResultLimit      int      // bytes in a result
-	SpoolDir         string   // where full outputs are kept; empty: nowhere
+	Helper           []string     // the words that start this program so that it calls exec.Become
+	ResultLimit      int          // bytes in a result
+	SpoolDir         string       // where full outputs are kept; empty: nowhere
 	SpoolLimit       int64
 	SpoolTotal       int64    // bytes of all full outputs together; the oldest go first
 	Inherited        []string // the daemon's own environment
