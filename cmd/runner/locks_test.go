@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // lock is one of the things that stop an attack, as it can be taken off.
@@ -34,13 +36,19 @@ func (c cut) takeOff(t *testing.T, text string) string {
 }
 
 // TestEveryAttackMeetsALock holds the table of locks against the attacks that are played: each is stopped by one of the
-// locks, and with RUNNER_TEST_LOCKS=1 each is seen to get through once that is taken off in a copy. That takes a quarter of
-// an hour, as an ordinary user or as root, who skips the attacks of the other.
+// locks, and is seen to get through once that is taken off in a copy: with RUNNER_TEST_LOCKS=all for every lock, which takes
+// a quarter of an hour, with the name of a lock for that one. Root and an ordinary user skip the attacks of the other.
 func TestEveryAttackMeetsALock(t *testing.T) {
 	var shown []string
+	chosen, played := os.Getenv("RUNNER_TEST_LOCKS"), false
 	for _, l := range locks() {
 		shown = append(shown, l.shows...)
-		t.Run(l.name, func(t *testing.T) { l.test(t, os.Getenv("RUNNER_TEST_LOCKS") == "1") })
+		play := chosen == "all" || chosen == l.name
+		played = played || play
+		t.Run(l.name, func(t *testing.T) { l.test(t, play) })
+	}
+	if chosen != "" && !played {
+		t.Errorf("RUNNER_TEST_LOCKS names no lock of the table: %q", chosen)
 	}
 	tests := testsOfTheTree(t)
 	for _, name := range tests {
@@ -83,25 +91,48 @@ func (l lock) test(t *testing.T, play bool) {
 	}
 	binaries := map[string]string{}
 	for _, name := range l.shows {
-		room, test, _ := strings.Cut(name, ".")
-		at := filepath.Join("..", "..", filepath.FromSlash(room))
+		room, _, _ := strings.Cut(name, ".")
 		if binaries[room] == "" {
-			binaries[room] = filepath.Join(folder, strings.ReplaceAll(room, "/", "_")+".test")
-			build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binaries[room], ".")
-			build.Dir = at
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			binaries[room] = buildIn(t, room, folder, overlay)
 		}
-		played := exec.Command(binaries[room], "-test.run=^"+test+"$", "-test.failfast", "-test.v", "-test.timeout=3m")
-		played.Dir = at
-		switch out, err := played.CombinedOutput(); {
-		case strings.Contains(string(out), "\n--- SKIP: "+test):
-			t.Logf("%s is skipped here", name)
-		case err == nil || !strings.Contains(string(out), "--- FAIL: "+test) && !strings.Contains(string(out), "panic: test timed out"):
-			t.Errorf("%s passes all the same, or ends otherwise: %v\n%s", name, err, out)
-		default:
-			t.Logf("%s gets through", name)
-		}
+	}
+	var all errgroup.Group // many of them wait for what does not come
+	all.SetLimit(4)
+	for _, name := range l.shows {
+		all.Go(func() error {
+			room, test, _ := strings.Cut(name, ".")
+			getsThrough(t, binaries[room], room, test)
+			return nil
+		})
+	}
+	_ = all.Wait()
+}
+
+// inRoom is the folder of a package, as seen from this one.
+func inRoom(room string) string { return filepath.Join("..", "..", filepath.FromSlash(room)) }
+
+// buildIn builds the tests of a package, with some files replaced.
+func buildIn(t *testing.T, room, folder, overlay string) string {
+	t.Helper()
+	binary := filepath.Join(folder, strings.ReplaceAll(room, "/", "_")+".test")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, ".")
+	build.Dir = inRoom(room)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
+// getsThrough plays one attack, whose test has to fail.
+func getsThrough(t *testing.T, binary, room, test string) {
+	played := exec.Command(binary, "-test.run=^"+test+"$", "-test.failfast", "-test.v", "-test.timeout=3m")
+	played.Dir = inRoom(room)
+	switch out, err := played.CombinedOutput(); {
+	case strings.Contains(string(out), "\n--- SKIP: "+test):
+		t.Logf("%s.%s is skipped here", room, test)
+	case err == nil || !strings.Contains(string(out), "--- FAIL: "+test) && !strings.Contains(string(out), "panic: test timed out"):
+		t.Errorf("%s.%s passes all the same, or ends otherwise: %v\n%s", room, test, err, out)
+	default:
+		t.Logf("%s.%s gets through", room, test)
 	}
 }
