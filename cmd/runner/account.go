@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 // account is who this machine is to its server: the pairing, and what is needed to ask the server with it.
 type account struct {
 	settings settings.Settings
+	sources  settings.Sources
 	store    pairing.Store
 	pairing  pairing.Pairing
 	notices  []*failure.Failure // what was repaired or is odd about the pairing
@@ -26,7 +28,7 @@ func openAccount(keychain bool) (a account, unusable, err error) {
 		return account{}, nil, err
 	}
 	values.Pairing.Keychain = values.Pairing.Keychain || keychain
-	a = account{settings: values, store: pairingStore(src, values)}
+	a = account{settings: values, sources: src, store: pairingStore(src, values)}
 	a.pairing, a.notices, unusable = a.store.Load()
 	return a, unusable, nil
 }
@@ -38,6 +40,12 @@ func (a account) client(server string, credential pairing.Credential) (pairing.C
 		return pairing.Client{}, err
 	}
 	return pairing.Client{BaseURL: server, Credential: credential, HTTP: &http.Client{Transport: transport.HTTP}}, nil
+}
+
+// prove has the pairing's server show that it is the hub on this machine, where it is meant to be that, before anything is
+// signed for it: after a crash another program may have its port. Failures: HubUnreachable, HubNotOurs.
+func (a account) prove(ctx context.Context) error {
+	return proveAt(ctx, a.sources, a.pairing.Server, a.settings.CAFile)
 }
 
 // tellNotices shows a person what was repaired or is odd about the pairing.

@@ -20,8 +20,9 @@ import (
 	"brabo.dev/runner/runner/settings"
 )
 
-// TestAttackStrangerInTheHubsPlace has another program listen where a hub crashed. Neither a login nor a daemon has
-// anything to do with it; once the hub ended in order, its address is nobody's, and what a person names is what they mean.
+// TestAttackStrangerInTheHubsPlace has another program listen where a hub crashed. None of login, whoami, logout and a
+// daemon has anything to do with it; once the hub ended in order, its address is nobody's, and what a person names is
+// what they mean.
 func TestAttackStrangerInTheHubsPlace(t *testing.T) {
 	home := inHome(t)
 	var asked atomic.Int32
@@ -71,9 +72,26 @@ func TestAttackStrangerInTheHubsPlace(t *testing.T) {
 	if asked.Load() > 0 {
 		t.Error("the stranger was asked for more than a proof")
 	}
+	const jwk = `{"kty":"OKP","crv":"Ed25519","kid":"k","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}` // RFC 8037, A.1
+	pairWith(t, stranger.URL, jwk)
+	if code, me := identityOf(t); code != exitNotRunning || me.Standing != string(failure.HubNotOurs) {
+		t.Errorf("whoami: exit %d, %+v", code, me)
+	}
+	err = failing(t, newLogoutCommand())
+	if f := failuretest.Produced(t, err, failure.LogoutUnconfirmed); !failure.Is(f.Err, failure.HubNotOurs) {
+		t.Errorf("logout: %v", err)
+	}
+	if asked.Load() > 0 {
+		t.Error("the stranger was shown a signature")
+	}
 	if err := os.Remove(filepath.Join(folder, client.AddressFile)); err != nil {
 		t.Fatal(err)
 	}
+	pairWith(t, stranger.URL, jwk)
+	if _, me := identityOf(t); me.Standing == string(failure.HubNotOurs) || asked.Load() == 0 {
+		t.Errorf("whoami: %+v after %d questions", me, asked.Load())
+	}
+	asked.Store(0)
 	if _, err := o.Address(t.Context(), "p"); failure.Is(err, failure.HubNotOurs) || asked.Load() == 0 {
 		t.Errorf("%v after %d questions", err, asked.Load())
 	}

@@ -55,6 +55,9 @@ func logout(cmd *cobra.Command, asJSON bool) error {
 func (a account) revoke(ctx context.Context) error {
 	p := a.pairing
 	c, err := a.client(p.Server, p.Key)
+	if err == nil {
+		err = a.prove(ctx)
+	}
 	if err != nil {
 		return failure.New(failure.LogoutUnconfirmed, p.Server).
 			Because("the pairing was removed here, but the server was not asked to forget the key: %s", failure.From(err, p.Server).Error()).Wrap(err)

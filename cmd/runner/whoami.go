@@ -60,7 +60,10 @@ func whoami(cmd *cobra.Command, asJSON bool) error {
 	if err != nil {
 		return usageError(err)
 	}
-	_, _, refused := c.Projects(cmd.Context())
+	refused := a.prove(cmd.Context())
+	if refused == nil {
+		_, _, refused = c.Projects(cmd.Context())
+	}
 	me := identity{
 		Server: p.Server, Machine: p.Name, Owner: p.Owner, ID: p.Key.ID(), Fingerprint: hub.Fingerprint(p.Key.Public()),
 		Kept: keptIn(p, a.store), PairedAt: p.At, Standing: "good", Notices: a.notices,
@@ -102,7 +105,8 @@ func standingCode(err error) int {
 		return exitDegraded
 	case pairing.Unauthorized(err):
 		return exitLoggedOut
-	case f.Name == failure.ServerUnreachable, f.Name == failure.ServerUnavailable, f.Name == failure.RateLimited:
+	case f.Name == failure.ServerUnreachable, f.Name == failure.ServerUnavailable, f.Name == failure.RateLimited,
+		f.Name == failure.HubUnreachable, f.Name == failure.HubNotOurs:
 		return exitNotRunning
 	}
 	return exitFail
