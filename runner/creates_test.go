@@ -74,11 +74,17 @@ func credential() string {
 	return fmt.Sprintf(`{"BRABO_GIT_USERNAME":%q,"BRABO_GIT_TOKEN":%q}`, gittest.Username, gittest.Token)
 }
 
+// credentialFor is env with what a push wants, which names the host.
+func credentialFor(h *gittest.Host) string {
+	return strings.TrimSuffix(credential(), "}") + fmt.Sprintf(`,%q:%q}`, git.HostVariable, h.Name)
+}
+
 // gitHost starts a host for a row.
 func (p *contractPlay) gitHost() {
 	h := gitHost(p.t, p.home)
 	slow := slowHost(p.t, h, p.home)
-	p.more = strings.NewReplacer("$git", h.URL, "$slow", slow.URL, "$credential", credential())
+	p.more = strings.NewReplacer("$git", h.URL, "$slow", slow.URL, "$credential", credential(),
+		"$at_git", credentialFor(h), "$at_slow", credentialFor(slow))
 }
 
 // creating starts a daemon that makes folders below home/code.
