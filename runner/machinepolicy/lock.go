@@ -1,6 +1,7 @@
 package machinepolicy
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -91,9 +92,7 @@ func (p Policy) rules(projectID string) rules {
 	if over.terminals != nil {
 		r.terminals = over.terminals
 	}
-	if over.confine != nil {
-		r.confine = over.confine
-	}
+	r.confine = over.confine.over(r.confine)
 	r.deny = slices.Concat(r.deny, over.deny)
 	merged := map[Ceiling]Response{}
 	for _, from := range []map[Ceiling]Response{r.ceilings, over.ceilings} {
@@ -183,7 +182,7 @@ func (l Lock) Confine() Confine {
 	c := Confine{Network: true}
 	for _, r := range l.both() {
 		f := r.confine
-		if f == nil || !f.on {
+		if f == nil || f.on == nil || !*f.on {
 			continue
 		}
 		if c.On { // the second one narrows
@@ -194,6 +193,27 @@ func (l Lock) Confine() Confine {
 		c.Network = c.Network && (f.network == nil || *f.network)
 	}
 	return c
+}
+
+// over is what c says in place of what base says, member by member: a project that only adds a folder stays confined.
+func (c *confine) over(base *confine) *confine {
+	if c == nil || base == nil {
+		return cmp.Or(c, base)
+	}
+	merged := *base
+	if c.on != nil {
+		merged.on = c.on
+	}
+	if c.read != nil {
+		merged.read = c.read
+	}
+	if c.write != nil {
+		merged.write = c.write
+	}
+	if c.network != nil {
+		merged.network = c.network
+	}
+	return &merged
 }
 
 // inBoth gives the folders of each list that lie in one of the other's.

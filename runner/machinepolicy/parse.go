@@ -36,9 +36,10 @@ type rules struct {
 
 // confine is Confine as it is written.
 type confine struct {
-	on          bool
+	on          *bool
 	read, write []string
 	network     *bool
+	at          int64 // where it stands in the text
 }
 
 // Parse reads the text of a policy.json; path only names it. The error is MachinePolicyInvalid with line and column.
@@ -73,7 +74,27 @@ func parse(data []byte) (p Policy, err error) {
 			return nil
 		},
 	})
-	return p, err
+	if err != nil {
+		return p, err
+	}
+	return p, p.saysModes()
+}
+
+// saysModes refuses folders and a network for commands of which nothing says whether they are confined.
+func (p Policy) saysModes() error {
+	if c := p.base.confine; c != nil && c.on == nil {
+		return faultAt(c.at, "`confine` must have a `mode`")
+	}
+	first := int64(-1)
+	for _, r := range p.projects {
+		if c := r.confine; c != nil && c.on == nil && p.base.confine == nil && (first < 0 || c.at < first) {
+			first = c.at
+		}
+	}
+	if first >= 0 {
+		return faultAt(first, "`confine` must have a `mode`, here or in the default")
+	}
+	return nil
 }
 
 // object hands each member to its reader; another one is a fault, which names the nearest.
@@ -130,11 +151,12 @@ func readCeilings(n node) (map[Ceiling]Response, error) {
 }
 
 func readConfine(n node) (*confine, error) {
-	c := &confine{}
+	c := &confine{at: n.at}
 	err := n.object("`confine`", map[string]func(node) error{
 		"mode": func(n node) error {
 			mode, err := n.oneOf("mode", "off", "on")
-			c.on = mode == "on"
+			on := mode == "on"
+			c.on = &on
 			return err
 		},
 		"read":    func(n node) (err error) { c.read, err = n.texts("read", folder); return err },

@@ -1,6 +1,7 @@
 package machinepolicy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,8 @@ func TestWhatIsNotUnderstoodIsNamedWithItsPlace(t *testing.T) {
 		`{"default":{"confine":{"mode":"maybe"}}}`:                               "1:31",
 		`{"default":{"confine":{"mode":"on","write":["~"]}}}`:                    "1:45",
 		`{"default":{"confine":{"mode":"on","net":true}}}`:                       "1:36",
+		`{"default":{"confine":{"network":false}}}`:                              "1:23",
+		`{"default":{},"projects":{"p":{"confine":{"write":["/x"]}}}}`:           "1:42",
 		"{\"default\":{\"deny\":[\"\xff\"]}}":                                    "1:1",
 		strings.Repeat("[", 100000):                                              "1:17",
 	} {
@@ -66,7 +69,8 @@ const everything = `{
 	"default": {"actions": ["terminal", "git_commit", "browse"], "roots": ["/home/ana"], "deny": ["Terminal(curl)"], "images": ["debian:12", "local/*"],
 		"network": "none", "terminals": false, "ceilings": {"external_effect": "trust", "privileged": "refuse"},
 		"confine": {"mode": "on", "read": ["/opt"], "write": ["/home/ana/.cache"], "network": false}},
-	"projects": {"p": {"actions": ["terminal"], "deny": ["GitCommit()"], "terminals": true, "ceilings": {"external_effect": "confirm"}}}}`
+	"projects": {"p": {"actions": ["terminal"], "deny": ["GitCommit()"], "terminals": true, "ceilings": {"external_effect": "confirm"}},
+		"r": {"confine": {"write": ["/srv/cache"]}}, "s": {"confine": {"mode": "off"}}}}`
 
 func TestRulesOfAProjectStandOverTheDefault(t *testing.T) {
 	p := parsed(t, everything)
@@ -90,6 +94,11 @@ func TestRulesOfAProjectStandOverTheDefault(t *testing.T) {
 			return l.AllowsFolder("/home/ana/x", "/home/ana/x") && !l.AllowsFolder("/home/ana/x", "/srv/x") && !l.AllowsFolder("/home/anamaria", "/home/anamaria")
 		}},
 		{"p", func(l Lock) bool { c := l.Confine(); return c.On && c.Read[0] == "/opt" && !c.Network }},
+		{"r", func(l Lock) bool {
+			c := l.Confine()
+			return c.On && slices.Equal(c.Read, []string{"/opt"}) && slices.Equal(c.Write, []string{"/srv/cache"}) && !c.Network
+		}},
+		{"s", func(l Lock) bool { return !l.Confine().On && l.Confine().Network }},
 	} {
 		if !c.check(p.For(c.project)) {
 			t.Errorf("%s: %+v", c.project, p.For(c.project))
@@ -134,10 +143,49 @@ func TestManagedPolicyOnlyNarrows(t *testing.T) {
 	}
 }
 
+// TestManagedPolicyNarrowsByEachMember has a machine's policy say one thing where the person's own says nothing, for all
+// projects or for one.
+func TestManagedPolicyNarrowsByEachMember(t *testing.T) {
+	for rules, narrow := range map[string]func(Lock) bool{
+		`"actions":["git_commit"]`:                func(l Lock) bool { return !l.Allows("terminal") && l.Allows("git_commit") },
+		`"actions":[]`:                            func(l Lock) bool { return !l.Allows("terminal") },
+		`"roots":["/srv"]`:                        func(l Lock) bool { return !l.AllowsFolder("/home/x", "/home/x") && l.AllowsFolder("/srv/x", "/srv/x") },
+		`"deny":["Terminal(curl)"]`:               func(l Lock) bool { return denies(l, "curl x") && !denies(l, "ls") },
+		`"images":["local/*"]`:                    func(l Lock) bool { return !l.AllowsImage("evil:1") && l.AllowsImage("local/x:1") },
+		`"network":"none"`:                        func(l Lock) bool { return !l.AllowsEgress() },
+		`"terminals":false`:                       func(l Lock) bool { return !l.Terminals() },
+		`"ceilings":{"external_effect":"refuse"}`: func(l Lock) bool { return l.At(ExternalEffect) == Refuse && l.At(Privileged) == Usual },
+		`"ceilings":{"privileged":"confirm"}`:     func(l Lock) bool { return l.At(Privileged) == Confirm },
+		`"ceilings":{"policy_file":"confirm"}`:    func(l Lock) bool { return l.At(PolicyFile) == Confirm },
+		`"ceilings":{"unresolved":"refuse"}`:      func(l Lock) bool { return l.At(Unresolved) == Refuse },
+		`"confine":{"mode":"on","network":false}`: func(l Lock) bool { return l.Confine().On && !l.Confine().Network },
+	} {
+		for where, text := range map[string]string{
+			"for all": `{"default":{` + rules + `}}`, "for one": `{"projects":{"q":{` + rules + `}}}`,
+		} {
+			managed := parsed(t, text)
+			if !narrow(Together(Policy{}, managed, "q")) {
+				t.Errorf("%s does not narrow %s", rules, where)
+			}
+			if where == "for one" && narrow(Together(Policy{}, managed, "other")) {
+				t.Errorf("%s narrows another project", rules)
+			}
+		}
+	}
+}
+
+// denies tells whether a command meets a deny of the lock.
+func denies(l Lock, command string) bool {
+	a := policy.Action{Type: "terminal", Command: command}
+	_, denied := policy.NewRecheck(a, policy.Permissions{}, policy.Context{}).Denied(l.Denies()...)
+	return denied
+}
+
 func TestRulesOfTheCeilings(t *testing.T) {
 	for rule, want := range map[policy.Rule]Ceiling{
 		policy.CeilingExternalEffect: ExternalEffect, policy.CeilingTypedGit: ExternalEffect, policy.CeilingPrivileged: Privileged,
 		policy.CeilingPolicyFile: PolicyFile, policy.CeilingUnresolved: Unresolved, policy.CeilingContainerRemove: "", policy.Default: "",
+		policy.CeilingProtectedMerge: ExternalEffect, policy.CeilingInstructionPatch: PolicyFile,
 	} {
 		if got := CeilingOf(rule); got != want {
 			t.Errorf("%s: %q", rule, got)
