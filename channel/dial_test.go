@@ -252,7 +252,8 @@ func TestProxyIsHonoured(t *testing.T) {
 			}
 			conn.Close()
 			_, err = through(url.UserPassword("ana", "wrong-one")).Dial(testContext(t), h.URL+"t2")
-			if endReason(t, err) != channel.EndNetwork || !strings.Contains(err.Error(), "proxy") || strings.Contains(err.Error(), "wrong-one") {
+			var refused *channel.ProxyError
+			if endReason(t, err) != channel.EndNetwork || !errors.As(err, &refused) || refused.Status != 407 || strings.Contains(err.Error(), "wrong-one") {
 				t.Errorf("a proxy that refuses: %v", err)
 			}
 		})

@@ -52,7 +52,10 @@ func judge(err error, project string) refusal {
 	var join *channel.JoinError
 	var end *channel.EndError
 	var ended *channel.ChannelError
+	var proxy *channel.ProxyError
 	switch {
+	case errors.As(err, &proxy):
+		return refusal{fail: pairing.RefusedByProxy(proxy.Proxy, proxy.Status).Wrap(err)}
 	case errors.As(err, &refused):
 		f := failure.New(failure.UpgradeRefused, subject).Because("the server answered the WebSocket request with %d %s", refused.Status, http.StatusText(refused.Status)).Wrap(err)
 		return refusal{fail: f, after: headerRetryAfter(refused.Header)}

@@ -39,6 +39,7 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		{"another reason", &channel.JoinError{Status: "error", Response: []byte(`{"reason":"closed on Sundays"}`)}, failure.JoinRefused, slowly, true},
 		{"no reason", &channel.JoinError{Status: "error", Response: []byte(`[]`)}, failure.JoinRefused, slowly, true},
 		{"no answer to the join", context.DeadlineExceeded, failure.JoinTimeout, 0, false},
+		{"a proxy", &channel.EndError{Reason: channel.EndNetwork, Err: &channel.ProxyError{Proxy: "p:3128", Status: 407}}, failure.ProxyRefused, 0, false},
 		{"heartbeat", &channel.EndError{Reason: channel.EndHeartbeatLost}, failure.HeartbeatLost, 0, false},
 		{"protocol", &channel.EndError{Reason: channel.EndProtocolError}, failure.ProtocolError, 0, false},
 		{"size", &channel.EndError{Reason: channel.EndReadLimit}, failure.ReadLimit, 0, false},

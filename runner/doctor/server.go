@@ -43,6 +43,9 @@ func (s Server) ask(ctx context.Context) (*http.Response, *http.Request, error) 
 		return nil, nil, pairing.Unreachable(s.Client.BaseURL, err)
 	}
 	response.Body.Close()
+	if byProxy := s.Client.RefusedByProxy(response); byProxy != nil {
+		return nil, nil, byProxy
+	}
 	return response, request, nil
 }
 

@@ -128,6 +128,9 @@ var core = map[Name]texts{
 	ProxyInvalid: {
 		"the `proxy` setting is not a URL with http, https or socks5",
 		`correct the setting`},
+	ProxyRefused: {
+		`the proxy refuses to connect to the server, which was not reached`,
+		"have the proxy's owner allow the server, or correct `proxy` or the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY"},
 
 	// Messages.
 	MalformedAction: {

@@ -37,6 +37,7 @@ const (
 	KeyFileInvalid    Name = "key_file_invalid"
 	CAFileInvalid     Name = "ca_file_invalid"
 	ProxyInvalid      Name = "proxy_invalid"
+	ProxyRefused      Name = "proxy_refused"
 
 	// Messages.
 	MalformedAction    Name = "malformed_action"

@@ -52,7 +52,7 @@ type Project struct {
 
 // Ticket asks for a ticket for the project. A ticket is never kept: each attempt to connect takes a new one. Its
 // failures are the named ones of the connection: TicketRefused, CredentialExpired, CredentialRevoked, CredentialUnknown,
-// ClockSkew, NotMember, ProjectNotFound, ProjectMode, RateLimited, ServerUnavailable, ServerUnreachable, BadServerAnswer. A
+// ClockSkew, NotMember, ProjectNotFound, ProjectMode, RateLimited, ServerUnavailable, ServerUnreachable, ProxyRefused, BadServerAnswer. A
 // cancelled context comes back as its own error.
 func (c Client) Ticket(ctx context.Context, projectID string) (Ticket, error) {
 	var in struct {
@@ -213,6 +213,10 @@ func (c Client) unreachable(ctx context.Context, call request, err error) error 
 
 // Unreachable names why there was no answer, with the usual reasons in plain words.
 func Unreachable(subject string, err error) *failure.Failure {
+	var refused *proxyError
+	if errors.As(err, &refused) {
+		return RefusedByProxy(refused.proxy, refused.status).Wrap(fmt.Errorf("%s: %w", subject, err))
+	}
 	f := failure.New(failure.ServerUnreachable, subject).Wrap(err)
 	if cause, next := networkCause(err); cause != "" {
 		f.Because("%s", cause)

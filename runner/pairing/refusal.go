@@ -60,6 +60,9 @@ func (c Client) refused(call request, resp *http.Response, bearer settings.Secre
 	message, told := said(resp, bearer)
 	status := &StatusError{Status: resp.StatusCode, Message: message, RetryAfter: c.retryAfter(resp)}
 	named := func(name failure.Name) *failure.Failure { return failure.New(name, c.subject(call)).Wrap(status) }
+	if byProxy := c.RefusedByProxy(resp); byProxy != nil {
+		return byProxy.Wrap(status)
+	}
 	var f *failure.Failure
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized:
@@ -84,7 +87,11 @@ func (c Client) refused(call request, resp *http.Response, bearer settings.Secre
 		return named(failure.BadServerAnswer).Because("the server answers with status %d, which the protocol does not have here", code)
 	}
 	if webPage(resp) {
-		f.Because("%s; or another server answers at this address, for it sent a web page", f.Cause)
+		other := "another server answers at this address"
+		if proxy := c.proxyOf(resp); proxy != "" {
+			other = "the proxy " + proxy + " answers in its place"
+		}
+		f.Because("%s; or %s, for it sent a web page", f.Cause, other)
 	}
 	return f
 }

@@ -50,7 +50,7 @@ func NewTransport(proxy, caFile string) (Transport, error) {
 		t.TLS.RootCAs = pool
 	}
 	t.HTTP = http.DefaultTransport.(*http.Transport).Clone()
-	t.HTTP.Proxy = t.Proxy
+	t.HTTP.Proxy, t.HTTP.OnProxyConnectResponse = t.Proxy, tunnelOnly
 	t.HTTP.TLSClientConfig = t.TLS.Clone()
 	return t, nil
 }
