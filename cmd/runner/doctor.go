@@ -29,7 +29,7 @@ func newDoctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Examine what the daemon stands on, and say what to do",
-		Long: `doctor checks the server (with proxy and certificates), the clock, the credential, the container engine, the project
+		Long: `doctor checks the server (with proxy and certificates), the clock, the pairing, the credential, the container engine, the project
 folder, the shell, the PATH, the disk, the journal, other installs, misspelt variables,
 policy.json, and whether confinement and limits hold. Each check passes, warns or fails, with the next step. A running daemon makes the checks itself, since its environment is what counts; without one
 they are made here, as ` + "`runner run`" + ` with the same flags would see things.
@@ -146,10 +146,22 @@ func examineHere(ctx context.Context, flags settings.RunFlags, src settings.Sour
 		if bad != nil {
 			checks = append(checks, doctor.Check{Name: "credential", Look: func(context.Context) (string, error) { return "", bad }})
 		} else {
-			checks = append(checks, h.serverChecks(run.Run)...)
+			checks = slices.Concat(checks, pairingChecks(run), h.serverChecks(run.Run))
 		}
 	}
 	return examined{folder, false, doctor.Run(ctx, append(checks, h.machineChecks(run.Run, folder, nil)...))}
+}
+
+// pairingChecks show what was mended in the pairing when it was read, and what is odd about it; none where another
+// credential counts.
+func pairingChecks(s servant) (checks []doctor.Check) {
+	for _, notice := range s.notices {
+		checks = append(checks, doctor.Check{Name: "pairing", Look: func(context.Context) (string, error) { return "", doctor.Warning(notice) }})
+	}
+	if len(checks) == 0 && s.Paired() {
+		checks = []doctor.Check{{Name: "pairing", Look: func(context.Context) (string, error) { return "whole, and out of reach of others", nil }}}
+	}
+	return checks
 }
 
 // serverChecks are those of the server that h asks.

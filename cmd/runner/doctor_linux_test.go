@@ -145,6 +145,17 @@ func ailments() []ailment {
 				_, _ = w.Write([]byte(`{"message":"x","failure":{"name":"credential_expired"}}`))
 			}), p.jwk)
 		}},
+		{"pairing", control.Warn, failure.PairingModes, "pairing.json", func(t *testing.T, p *patient) {
+			if err := os.Chmod(filepath.Join(p.home, ".config", "runner", "pairing.json"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"pairing", control.Warn, failure.PairingRestored, "", func(t *testing.T, p *patient) { p.write(t, ".config/runner/pairing.json", "{") }},
+		{"pairing", control.Warn, failure.KeychainUnused, "", func(_ *testing.T, p *patient) { p.env["RUNNER_PAIRING_KEYCHAIN"] = "true" }},
+		{"server", control.Fail, failure.ProxyRefused, "name and a password", func(t *testing.T, p *patient) {
+			pairWith(t, "http://brabo.invalid", p.jwk)
+			p.env["RUNNER_PROXY"] = served(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) })
+		}},
 		{"engine", control.Warn, failure.EngineNotInstalled, "nowhere.sock", func(_ *testing.T, p *patient) {
 			p.env["RUNNER_CONTAINER_ENGINE"] = "unix://" + p.home + "/nowhere.sock"
 			p.env["PATH"] = p.home + "/bin" // without the programs of an engine

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,8 +43,9 @@ func newHubCommand() *cobra.Command {
 		Short: "Run the local control plane: proposals, rules, approvals and the event log",
 		Long: `hub is the server for one machine or a small team: agents propose actions to it, its rules or a person decide, and
 the daemons that are paired with it execute. It listens on hub.listen, on loopback unless hub.tls_cert and hub.tls_key are
-set, and keeps what it knows in the data folder. Where no authority that the system knows signed the certificate, name one
-that did in ca_file, on each machine whose commands and daemons ask the hub.
+set, and keeps what it knows in the data folder. A certificate that is renewed needs no restart: the next connection
+sees it. Where no authority that the system knows signed the certificate, name one that did in ca_file, on each machine
+whose commands and daemons ask the hub.
 
 The first start makes an owner, whose token lies in the data folder, in hub/owner-token, readable by this user alone. On a
 terminal it prints a link that signs a browser in at the page, once; ` + "`runner hub link`" + ` prints another.
@@ -85,7 +85,7 @@ const hubOwner = "owner"
 
 // serveHub serves until ctx ends, and then lets go in order. people watches, and is told a link to the page; nil: nobody.
 func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub, folder string, opened *store.Store, log *slog.Logger, people io.Writer) error {
-	certificate, err := hubCertificate(values)
+	certificate, err := hubTLS(values, log)
 	if err != nil {
 		return err
 	}
@@ -138,20 +138,6 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 	}
 	log.Info("stopping")
 	return errors.Join(err, stopHub(context.WithoutCancel(ctx), h, server, served), os.Remove(filepath.Join(folder, hubAddressFile)))
-}
-
-// hubCertificate reads what the hub shows to prove its name; nil where it has none and listens on loopback.
-func hubCertificate(values settings.Hub) (*tls.Config, error) {
-	if values.TLSCert == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(values.TLSCert, values.TLSKey)
-	if err != nil {
-		return nil, failure.New(failure.SettingInvalid, "`hub.tls_cert`").
-			Because("the certificate and its key can't be used: %v", err).
-			Then("correct `hub.tls_cert` and `hub.tls_key`, and make both readable for this user").Wrap(err)
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
 }
 
 // stopHub ends streams and connections of daemons, lets requests finish, and cuts what is left.

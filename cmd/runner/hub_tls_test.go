@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -26,12 +27,20 @@ import (
 // certificateFiles makes a certificate for localhost that only its own file speaks for, and its key.
 func certificateFiles(t *testing.T) (cert, key string) {
 	t.Helper()
+	cert, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	writeCertificate(t, cert, key, 1)
+	return cert, key
+}
+
+// writeCertificate replaces the two files, each by another, with those of a certificate of this serial number.
+func writeCertificate(t *testing.T, cert, key string, serial int64) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hub of a test"}, DNSNames: []string{"localhost"},
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "hub of a test"}, DNSNames: []string{"localhost"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
@@ -42,13 +51,53 @@ func certificateFiles(t *testing.T) (cert, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: raw}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+		if err := settings.WriteFile(path, pem.EncodeToMemory(block)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return cert, key
+}
+
+// TestHubShowsARenewedCertificateWithoutARestart replaces one file after the other, as programs that renew do.
+func TestHubShowsARenewedCertificateWithoutARestart(t *testing.T) {
+	cert, key := certificateFiles(t)
+	p := startHubCommand(t, filepath.Join(t.TempDir(), "hub"), settings.Hub{Listen: "127.0.0.1:0", TLSCert: cert, TLSKey: key})
+	shown := func() int64 {
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), &tls.Config{InsecureSkipVerify: true}) // what it shows is the question
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+	}
+	newCert, newKey := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	writeCertificate(t, newCert, newKey, 2)
+	for _, step := range []struct {
+		what string
+		do   func() error
+		want int64
+	}{
+		{"at the start", func() error { return nil }, 1},
+		{"with the new certificate and the old key", func() error { return os.Rename(newCert, cert) }, 1},
+		{"again", func() error { return nil }, 1},
+		{"with the new key, too", func() error { return os.Rename(newKey, key) }, 2},
+		{"with nothing there", func() error { return os.Remove(cert) }, 2},
+		{"with a third", func() error { writeCertificate(t, cert, key, 3); return nil }, 3},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		if got := shown(); got != step.want {
+			t.Errorf("%s it shows certificate %d, want %d", step.what, got, step.want)
+		}
+	}
+	p.stop()
+	if err := <-p.done; err != nil {
+		t.Error(err)
+	}
+	if log := p.log.String(); strings.Count(log, "can't be used") != 2 || strings.Count(log, "was renewed") != 2 {
+		t.Errorf("it logs\n%s", log)
+	}
 }
 
 // TestHubForOthersSpeaksTLSAloneAndSaysWhatItExposes listens on every address of this machine.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,11 +98,16 @@ func TestStatusOfADaemonThatIsNotWellSaysSo(t *testing.T) {
 
 func TestDoctorAsksTheRunningDaemon(t *testing.T) {
 	home := inHome(t)
-	h, url, root, _ := startHub(t, home)
-	startProcess(t, home, root, url)
+	h, url, root, jwk := startHub(t, home)
+	if err := os.Chmod(pairWith(t, url, jwk).Path(), 0o644); err != nil { // which the daemon mends at its start
+		t.Fatal(err)
+	}
+	startProcess(t, home, root, url, func(c *exec.Cmd) {
+		c.Env = slices.DeleteFunc(c.Env, func(entry string) bool { return strings.HasPrefix(entry, "BRABO_ACCOUNT_TOKEN=") })
+	})
 	awaitRunner(t, h)
 	out, code := command(t, home, "doctor")
-	for _, want := range []string{"seen by the running daemon", "PASS  server", "PASS  clock", "PASS  credential", "PASS  folder", "PASS  shell", "PASS  journal", "PASS  policy"} {
+	for _, want := range []string{"seen by the running daemon", "WARN  pairing      pairing_modes:", "PASS  server", "PASS  clock", "PASS  credential", "PASS  folder", "PASS  shell", "PASS  journal", "PASS  policy"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("%d, no %q in\n%s", code, want, out)
 		}

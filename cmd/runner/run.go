@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,7 +115,7 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	}
 	log.Info("starting", "version", version, "server", r.APIURL, "origins", r.Origins())
 	d.machine = runner.New(options)
-	d.checks = append(h.serverChecks(r), h.machineChecks(r, state, d.journalWell)...)
+	d.checks = slices.Concat(pairingChecks(served), h.serverChecks(r), h.machineChecks(r, state, d.journalWell))
 	stop := d.accompany(ctx, notify.FromEnvironment(src.Environ, os.Getpid()))
 	return d.ended(errors.Join(h.serve(ctx, r, d.machine, d.again), stop(), d.journal.Close()))
 }
