@@ -19,6 +19,7 @@ import (
 	"brabo.dev/runner/runner/failure/failuretest"
 	"brabo.dev/runner/runner/hub"
 	"brabo.dev/runner/runner/hub/client"
+	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/settings"
 )
 
@@ -244,6 +245,16 @@ func TestMCPClientGetsAHandThatAsksFirst(t *testing.T) {
 		t.Errorf("%v %q", failed, text)
 	}
 	if out, err := exec.Command("git", "-C", root, "log", "--format=%s by %an").CombinedOutput(); err != nil || string(out) != "Add it by Coder\n" {
+		t.Errorf("%s %v", out, err)
+	}
+	// Without paths everything is committed but the other client's key, which a browser puts into the project's folder.
+	if err := os.WriteFile(filepath.Join(root, pairing.DeviceKeyName), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, failed := call(t, s, "git_commit", map[string]any{"message": "Add the rest"}); failed || text != "[done]" {
+		t.Errorf("%v %q", failed, text)
+	}
+	if out, err := exec.Command("git", "-C", root, "ls-files").CombinedOutput(); err != nil || string(out) != "approved\npermissions.json\nsrc/new.txt\n" {
 		t.Errorf("%s %v", out, err)
 	}
 	tools, err := s.ListTools(t.Context(), nil)

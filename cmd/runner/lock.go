@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brabo.dev/runner/runner/machinepolicy"
+	"brabo.dev/runner/runner/pairing"
 	"brabo.dev/runner/runner/policy"
 	"brabo.dev/runner/runner/settings"
 )
@@ -35,7 +36,7 @@ func protected(src settings.Sources) policy.Protected {
 	p := policy.Protected{
 		Programs: []string{"runner"}, Commands: steering[:],
 		Folders: append(folders.Ours(), folders.Runtime, brabo),
-		Files:   []string{"brabo-runner-device-key.jwk.json", "brabo-runner-device-key.jwk.json.parcial"},
+		Files:   []string{pairing.DeviceKeyName, pairing.PartialDeviceKeyName, "brabo-runner-kit.json"},
 		Variables: map[string]string{
 			"HOME": folders.Home, "XDG_CONFIG_HOME": filepath.Dir(folders.Config), "XDG_STATE_HOME": filepath.Dir(folders.State),
 			"XDG_DATA_HOME": filepath.Dir(folders.Data), "XDG_RUNTIME_DIR": filepath.Dir(folders.Runtime),

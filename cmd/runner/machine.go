@@ -121,7 +121,9 @@ func (h host) proveHub(ctx context.Context) error {
 
 // git is how git runs for typed actions, clones and mirrors; its environment is made for each.
 func (h host) git() *git.Git {
-	g := &git.Git{Protocols: h.settings.Git.Protocols, Hooks: h.settings.Git.Hooks == "run"}
+	g := &git.Git{
+		Protocols: h.settings.Git.Protocols, Hooks: h.settings.Git.Hooks == "run", Keys: protected(h.sources).Files,
+	}
 	if binary, err := os.Executable(); err == nil { // without it no credential is handed over, and git says so
 		g.Helper = []string{binary, gitCredentialName}
 	}

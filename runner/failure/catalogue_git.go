@@ -10,6 +10,7 @@ const (
 	NotARepository          Name = "not_a_repository"
 	RepositoryConfigRefused Name = "repository_config_refused"
 	NothingToCommit         Name = "nothing_to_commit"
+	KeyNotCommitted         Name = "key_not_committed"
 	PathNotInRepository     Name = "path_not_in_repository"
 	BranchInvalid           Name = "branch_name_invalid"
 	BranchExists            Name = "branch_exists"
@@ -45,6 +46,9 @@ var gitArea = map[Name]texts{
 	NothingToCommit: {
 		`nothing has changed that is not ignored`,
 		`look at the paths and at .gitignore; there is nothing to do otherwise`},
+	KeyNotCommitted: {
+		`the file holds a key of this machine, which is never committed`,
+		`name it in .gitignore; nothing else has changed`},
 	PathNotInRepository: {
 		`the path is not one of the repository's`,
 		`send a path relative to the working directory, of a file that is there or was there`},

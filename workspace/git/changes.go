@@ -27,17 +27,48 @@ func (v *view) changes(ctx context.Context, only []string) ([]string, error) {
 	if out.Code != 0 {
 		return nil, out.failure(args, v.tree)
 	}
-	return changedPaths(string(out.Stdout)), nil
-}
-
-// changedPaths reads what `git status --porcelain -z` prints without renames: XY, a space, the path.
-func changedPaths(status string) (changed []string) {
-	for item := range strings.SplitSeq(status, "\x00") {
-		if len(item) > 3 && !strings.HasSuffix(item, "/") {
-			changed = append(changed, item[3:])
+	changed, keys := v.g.changedPaths(string(out.Stdout))
+	for _, k := range keys {
+		if k.staged && len(only) == 0 {
+			return nil, failure.New(failure.KeyNotCommitted, visible(k.path)).
+				Then("take it out of the index with `git rm --cached`, and name it in .gitignore")
 		}
 	}
-	return changed
+	if len(changed) == 0 && len(keys) > 0 {
+		return nil, failure.New(failure.KeyNotCommitted, visible(keys[0].path))
+	}
+	return changed, nil
+}
+
+// changedKey is a changed file that holds a key of this machine.
+type changedKey struct {
+	path   string
+	staged bool
+}
+
+// changedPaths reads what `git status --porcelain -z` prints without renames: XY, a space, the path. The files of Keys
+// come by themselves, but for those that are deleted.
+func (g Git) changedPaths(status string) (changed []string, keys []changedKey) {
+	for item := range strings.SplitSeq(status, "\x00") {
+		if len(item) <= 3 || strings.HasSuffix(item, "/") {
+			continue
+		}
+		index, tree, file := item[0], item[1], item[3:]
+		if deleted := tree == 'D' || index == 'D' && tree == ' '; deleted || !g.isKey(file) {
+			changed = append(changed, file)
+		} else {
+			keys = append(keys, changedKey{file, !strings.ContainsRune(" ?D", rune(index))})
+		}
+	}
+	// What is deleted in the index and there again is listed twice.
+	for _, k := range keys {
+		changed = slices.DeleteFunc(changed, func(file string) bool { return file == k.path })
+	}
+	return changed, keys
+}
+
+func (g Git) isKey(file string) bool {
+	return slices.ContainsFunc(g.Keys, func(name string) bool { return strings.EqualFold(name, path.Base(file)) })
 }
 
 // inside gives paths, which are relative to where the action works, relative to the top of the work tree. Each has to

@@ -26,9 +26,10 @@ type Committed struct {
 	Files  int    // that differ from the commit before
 }
 
-// Commit commits. Where paths are named, nothing else is committed, whatever stands in the index.
+// Commit commits. Where paths are named, nothing else is committed, whatever stands in the index. A file of Keys is left
+// out, unless it was deleted; one that somebody has put into the index fails with KeyNotCommitted.
 //
-// It fails with NothingToCommit, NotARepository, RepositoryConfigRefused, PathNotInRepository, GitIdentityMissing,
+// It fails with NothingToCommit, KeyNotCommitted, NotARepository, RepositoryConfigRefused, PathNotInRepository, GitIdentityMissing,
 // GitMissing, GitFailed, DiskFull, Cancelled or TimedOut.
 func (g Git) Commit(ctx context.Context, p Place, c Commit) (Committed, error) {
 	v, err := g.view(ctx, p)

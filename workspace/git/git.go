@@ -37,6 +37,8 @@ type Git struct {
 	Protocols []string
 	// Hooks has the repository's hooks run (settings.md, `git.hooks`).
 	Hooks bool
+	// Keys are the names of files that hold a key of this machine, in whatever case: none is ever committed.
+	Keys []string
 	// Scratch is where the folders of our own are made; empty: the system's temporary folder.
 	Scratch string
 }
