@@ -171,6 +171,17 @@ func TestCommandsRunWhereTheProjectsContainerSays(t *testing.T) {
 		if r := e.result(t); r.Output != "value\n"+d.root+"\n" {
 			t.Errorf("authenticated git did not run on the host: %+v", r)
 		}
+		// What was let run for being inside runs inside, and never outside for the sake of a credential.
+		const floor = `,"decision":{"kind":"policy","rule":"container_floor","at":"2026-12-02T08:00:00Z"}`
+		e.exec(t, "floor", "pwd", floor)
+		if r := e.result(t); r.Output != "/work\n" {
+			t.Errorf("%+v", r)
+		}
+		e.exec(t, "floor and git", "touch ran-outside", `,"env":{"BRABO_GIT_TOKEN":"value"},"gitCredenciado":true`+floor)
+		failuretest.Produced(t, e.result(t).Failure, failure.ContainerGone)
+		if _, err := os.Stat(filepath.Join(d.root, "ran-outside")); err == nil {
+			t.Error("it ran")
+		}
 		e.exec(t, "late", "sleep 300", `,"deadlineMs":2000`)
 		if r := e.result(t); !r.TimedOut || r.ExitCode != -1 {
 			t.Errorf("%+v", r)

@@ -127,8 +127,8 @@ type Machine struct {
 	began                time.Time // what its clock counts from
 	ready                chan struct{}
 
-	trimming sync.Mutex      // one look at the full outputs at a time; it guards what follows
-	spooling map[string]bool // names of full outputs whose commands run
+	trimming sync.Mutex // one look at the full outputs at a time
+	spooling growing
 
 	mu       sync.Mutex // guards what follows
 	ended    Ended
@@ -143,7 +143,7 @@ func New(o Options) *Machine {
 	}
 	o.Terminals = o.Terminals.working(o.Log)
 	m := &Machine{
-		o: o, began: time.Now(), ready: make(chan struct{}), spooling: map[string]bool{}, sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
+		o: o, began: time.Now(), ready: make(chan struct{}), sessions: map[string]*session{}, engines: &engines{discover: o.Containers.Discover},
 		commands: newPool(o.Commands.Parallel, o.Commands.Queue), containers: newPool(containerParallel, o.Commands.Queue),
 		browses: newPool(browseParallel, browseQueue), mirrors: newPool(mirrorParallel, mirrorQueue),
 		creates: newPool(createParallel, createQueue),

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"brabo.dev/runner/runner/failure"
@@ -27,14 +28,38 @@ func spoolName(project, ref string) string {
 // while it grows would take its room all the same.
 func (m *Machine) spool(project, ref string) (name string, done func()) {
 	name = spoolName(project, ref)
-	m.trimming.Lock()
-	defer m.trimming.Unlock()
-	m.spooling[name] = true
-	return name, func() {
-		m.trimming.Lock()
-		defer m.trimming.Unlock()
-		delete(m.spooling, name)
+	return name, m.spooling.begin(name)
+}
+
+// growing are the names of full outputs whose commands run. The zero value has none.
+type growing struct {
+	mu    sync.Mutex // guards names
+	names map[string]bool
+}
+
+// begin adds a name until done is called.
+func (g *growing) begin(name string) (done func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.names == nil {
+		g.names = map[string]bool{}
 	}
+	g.names[name] = true
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.names, name)
+	}
+}
+
+// unless calls remove, during which name can't begin; false where it did before.
+func (g *growing) unless(name string, remove func() error) (called bool, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.names[name] {
+		return false, nil
+	}
+	return true, remove()
 }
 
 // trimSpool removes the oldest full outputs until the rest keeps to output.spool_total. What can't be removed stays until
@@ -46,7 +71,7 @@ func (m *Machine) trimSpool() {
 	}
 	m.trimming.Lock()
 	defer m.trimming.Unlock()
-	removed, err := trimSpool(c.SpoolDir, c.SpoolTotal, m.spooling)
+	removed, err := trimSpool(c.SpoolDir, c.SpoolTotal, &m.spooling)
 	if err != nil {
 		m.o.Log.Warn("old full outputs could not be removed", "failure", failure.New(failure.SpoolFailed, c.SpoolDir).Wrap(err))
 	}
@@ -63,7 +88,7 @@ type spooled struct {
 }
 
 // trimSpool removes full outputs below dir, oldest first, until at most total bytes are left; none of those in use.
-func trimSpool(dir string, total int64, inUse map[string]bool) (removed int, err error) {
+func trimSpool(dir string, total int64, inUse *growing) (removed int, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -81,15 +106,14 @@ func trimSpool(dir string, total int64, inUse map[string]bool) (removed int, err
 		if sum <= total {
 			break
 		}
-		if inUse[o.name] {
-			continue
-		}
-		if err := root.Remove(o.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		idle, err := inUse.unless(o.name, func() error { return root.Remove(o.name) })
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			errs = append(errs, err)
-			continue
+		case idle:
+			sum -= o.size
+			removed++
 		}
-		sum -= o.size
-		removed++
 	}
 	return removed, errors.Join(errs...)
 }

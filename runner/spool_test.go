@@ -47,18 +47,20 @@ func TestOldestFullOutputsGoFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		total int64
 		want  []string
-		inUse map[string]bool
+		inUse string
 	}{
-		"all fits":    {300, []string{"a.out", "b.out", "c.out", "note.txt"}, nil},
-		"one byte":    {299, []string{"a.out", "b.out", "note.txt"}, nil},
-		"two go":      {100, []string{"b.out", "note.txt"}, nil},
-		"all go":      {0, []string{"note.txt"}, nil},
-		"one grows":   {0, []string{"c.out", "note.txt"}, map[string]bool{"c.out": true}},
-		"almost none": {99, []string{"note.txt"}, nil},
+		"all fits":    {300, []string{"a.out", "b.out", "c.out", "note.txt"}, ""},
+		"one byte":    {299, []string{"a.out", "b.out", "note.txt"}, ""},
+		"two go":      {100, []string{"b.out", "note.txt"}, ""},
+		"all go":      {0, []string{"note.txt"}, ""},
+		"one grows":   {0, []string{"c.out", "note.txt"}, "c.out"},
+		"almost none": {99, []string{"note.txt"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := spoolOf(t, "note.txt", "c.out", "a.out", "b.out") // the oldest is none of ours
-			if _, err := trimSpool(dir, c.total, c.inUse); err != nil {
+			var inUse growing
+			defer inUse.begin(c.inUse)()
+			if _, err := trimSpool(dir, c.total, &inUse); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, namesIn(t, dir)); diff != "" {
@@ -66,7 +68,7 @@ func TestOldestFullOutputsGoFirst(t *testing.T) {
 			}
 		})
 	}
-	if n, err := trimSpool(filepath.Join(t.TempDir(), "missing"), 0, nil); n != 0 || err != nil {
+	if n, err := trimSpool(filepath.Join(t.TempDir(), "missing"), 0, &growing{}); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }
@@ -96,6 +98,58 @@ func TestFullOutputsOfAllCommandsKeepToTheirBound(t *testing.T) {
 	d.stop()
 	if err := d.wait(t); err != nil {
 		t.Error(err)
+	}
+}
+
+// Runs real bash: what a command still writes stays, although all others go.
+func TestFullOutputOfACommandThatRunsStays(t *testing.T) {
+	e, dir := newEngine(t), t.TempDir()
+	d := startDaemon(t, e, func(o *Options) {
+		o.Commands.ResultLimit, o.Commands.SpoolDir, o.Commands.SpoolLimit, o.Commands.SpoolTotal = 1024, dir, 1<<20, 1
+		o.Commands.Deadline, o.Commands.Parallel = 5*time.Minute, 2
+	})
+	e.joined(t)
+	const fill = "head -c 5000 /dev/zero | tr '\\0' x"
+	e.exec(t, "runs", fill+"; until [ -e go ]; do sleep 0.05; done; "+fill, "")
+	grows := filepath.Join(dir, spoolName("p", "runs"))
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(grows); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it has no full output")
+		}
+	}
+	e.exec(t, "ends", fill, "")
+	if r := e.result(t); r.Ref != "ends" || r.ExitCode != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if diff := cmp.Diff([]string{spoolName("p", "runs")}, namesIn(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if err := os.WriteFile(filepath.Join(d.root, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := e.result(t); r.Ref != "runs" || r.ExitCode != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if left := namesIn(t, dir); len(left) > 0 { // it is like all others now
+		t.Errorf("%q stay", left)
+	}
+}
+
+// A look at thousands of files takes its time, and no command waits for it.
+func TestCommandDoesNotWaitForTheTrimmingOfFullOutputs(t *testing.T) {
+	var m Machine
+	m.trimming.Lock()
+	defer m.trimming.Unlock()
+	name, done := m.spool("p", "a")
+	if removed, err := m.spooling.unless(name, func() error { return nil }); removed || err != nil {
+		t.Error("what is about to grow is removed", err)
+	}
+	done()
+	if removed, err := m.spooling.unless(name, func() error { return nil }); !removed || err != nil {
+		t.Error("what has ended is not removed", err)
 	}
 }
 

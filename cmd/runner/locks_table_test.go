@@ -132,7 +132,7 @@ func locks() []lock {
 			"runner/hub.TestAttackRightsThatAnAgentGivesItself",
 		}},
 		{"open terminals, looked at again", []cut{{"runner/hub/terminal.go", "func (h *Hub) reviewAll(", "return"}}, []string{
-			"runner/hub.TestAttackTerminalOfAPersonWhoWasRemoved",
+			"runner/hub.TestAttackTerminalOfAPersonWhoWasRemoved", "runner/hub.TestAttackTerminalOfABrowserThatSignedOut",
 		}},
 		{"the hub's decision", []cut{{"runner/hub/decide.go", "func (q question) decide(", "return policy.Decision{Policy: policy.AutoApprove}, nil"}}, []string{
 			"runner/hub.TestAttackProposalThatDecidesAboutItself", "runner/hub.TestAttackRulesThatAreSwappedDuringADecision",

@@ -109,6 +109,46 @@ func TestAttackTerminalOfAPersonWhoWasRemoved(t *testing.T) {
 	}
 }
 
+// TestAttackTerminalOfABrowserThatSignedOut: it ends with the session, and that of the same person's other browser goes on.
+func TestAttackTerminalOfABrowserThatSignedOut(t *testing.T) {
+	h := newTestHub(t)
+	r, err := h.tryJoin(t, "terminal:p", action.NewJoin([]string{"exec", "pty"}, action.Known()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, other := h.browser(t, "ana"), h.browser(t, "ana")
+	opened := func(cookie *http.Cookie) *websocket.Conn {
+		t.Helper()
+		header := http.Header{"Origin": {h.url}, "Cookie": {cookie.Name + "=" + cookie.Value}}
+		ws, _, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(h.url, "http")+"/projects/p/terminal?cols=90&rows=20", header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { ws.Close() })
+		if msg := <-r.ch.Receive(); msg.Event != action.EventPtyOpen {
+			t.Fatalf("the runner heard %s", msg.Event)
+		}
+		return ws
+	}
+	ended, goesOn := opened(one), opened(other)
+	if status, answer := h.do(t, "POST", "/logout", "", "", as(one, true)); status != http.StatusNoContent {
+		t.Fatal(status, answer)
+	}
+	if _, said, err := ended.ReadMessage(); err != nil || !strings.Contains(string(said), `"forbidden"`) {
+		t.Errorf("%s, %v", said, err)
+	}
+	ended.Close() // else it is given time to read the last word
+	if msg := <-r.ch.Receive(); msg.Event != action.EventPtyClose {
+		t.Errorf("the runner heard %s %s", msg.Event, msg.Payload)
+	}
+	if err := goesOn.WriteMessage(websocket.BinaryMessage, []byte("id\n")); err != nil {
+		t.Fatal(err)
+	}
+	if msg := <-r.ch.Receive(); msg.Event != action.EventPtyInput {
+		t.Errorf("the runner heard %s %s", msg.Event, msg.Payload)
+	}
+}
+
 // TestTerminalGoesBetweenPersonAndRunner plays the runner's side of protocol.md 4.5.
 func TestTerminalGoesBetweenPersonAndRunner(t *testing.T) {
 	h := newTestHub(t)
