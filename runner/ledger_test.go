@@ -2,8 +2,10 @@ package runner
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -142,5 +144,43 @@ func TestLedgerIsBoundedAndSaysWhatItDropped(t *testing.T) {
 	}
 	if l.bytes > memoryBytes {
 		t.Errorf("holds %d bytes", l.bytes)
+	}
+}
+
+// forgetfulLedger can't store the result of one ref.
+type forgetfulLedger struct {
+	Ledger
+	ref string
+}
+
+func (l forgetfulLedger) Finish(k journal.Key, r journal.Result) error {
+	if k.Ref == l.ref {
+		return errors.New("the disk is full")
+	}
+	return l.Ledger.Finish(k, r)
+}
+
+// Needs bash. An action counts as finished when its result is stored, and not before.
+func TestActionWhoseResultIsNotStoredIsNotFinished(t *testing.T) {
+	e := newEngine(t)
+	d := startDaemon(t, e, func(o *Options) { o.Ledger = forgetfulLedger{&MemoryLedger{}, "lost"} })
+	e.joined(t)
+	e.exec(t, "lost", "true", "")
+	const lost, finished = `"msg":"a result could not be stored"`, `"msg":"finished"`
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(d.log.String(), lost); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing was said of the result")
+		}
+	}
+	e.exec(t, "kept", "true", "")
+	if r := e.result(t); r.Ref != "kept" {
+		t.Errorf("%+v", r)
+	}
+	d.stop()
+	if err := d.wait(t); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(d.log.String(), finished); n != 1 || !strings.Contains(d.log.String(), finished+`,"project":"p","ref":"kept"`) {
+		t.Errorf("%d actions are said to be finished:\n%s", n, d.log.String())
 	}
 }
