@@ -143,14 +143,24 @@ func (b Bounds) startBounded(o order, path string, argv []string, attr *os.ProcA
 		return nil, err
 	}
 	if err := hearReport(told, path, b.by); err != nil {
-		f.kill()
-		f.await()
-		f.shellEnded()
-		f.release()
-		f.collect()
+		giveUp(f)
 		return nil, err
 	}
 	return f, nil
+}
+
+// giveUp kills a family whose program between did not become the shell. One that the kernel holds, as on a file system
+// that hangs, is left to the goroutine that waits for it.
+func giveUp(f *family) {
+	f.kill()
+	a := attend(f)
+	patience := time.NewTimer(afterKill)
+	defer patience.Stop()
+	select {
+	case <-a.ended:
+	case <-patience.C:
+	}
+	a.dismiss()
 }
 
 // hearReport waits until the program between has become the one at path, or gives why it has not; by, where it is set, at

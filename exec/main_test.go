@@ -12,9 +12,9 @@ import (
 // noReaper is the variable under which these tests run in a process that is no reaper.
 const noReaper = "EXEC_TEST_NO_REAPER"
 
-// Under these words the test binary is the program between, one that tries what no shell can, and one that gives Landlock
-// up and goes on as a test.
-const asBetween, asAttacker, asWithoutLandlock = "confined", "attack", "without-landlock"
+// Under these words the test binary is the program between, one that tries what no shell can, one that gives Landlock up
+// and goes on as a test, a program between that does not end, and who sees to that.
+const asBetween, asAttacker, asWithoutLandlock, asHeld, asTracer = "confined", "attack", "without-landlock", "held", "tracer"
 
 // noLandlock is the variable under which a test runs where the kernel has no Landlock.
 const noLandlock = "EXEC_TEST_NO_LANDLOCK"
@@ -28,6 +28,12 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) > 1 && os.Args[1] == asAttacker {
 		os.Exit(attack(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == asHeld {
+		os.Exit(heldBetween(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == asTracer {
+		os.Exit(tracer(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == asWithoutLandlock {
 		os.Exit(withoutLandlock(os.Args[2:]))
