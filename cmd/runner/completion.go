@@ -36,13 +36,3 @@ To have it in every shell, write it into the folder where that shell looks for c
 		},
 	}
 }
-
-// usageArgs makes what check refuses a usage error.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError(err)
-		}
-		return nil
-	}
-}

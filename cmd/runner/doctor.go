@@ -29,10 +29,12 @@ func newDoctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Examine what the daemon stands on, and say what to do",
-		Long: `doctor checks the server (with proxy and certificates), the clock, the pairing, the credential, the container engine, the project
-folder, the shell, the PATH, the disk, the journal, other installs, misspelt variables,
-policy.json, and whether confinement and limits hold. Each check passes, warns or fails, with the next step. A running daemon makes the checks itself, since its environment is what counts; without one
-they are made here, as ` + "`runner run`" + ` with the same flags would see things.
+		Long: `doctor checks the server (with proxy and certificates), the clock, the pairing, the credential, the container engine, the
+project folder, the shell, the PATH, the disk, the journal, other installs, misspelt variables, policy.json, and
+whether confinement and limits hold. Each check passes, warns or fails, with the next step.
+
+A running daemon makes the checks itself, since its environment is what counts; without one they are made here, as
+` + "`runner run`" + ` with the same flags would see things.
 
 It exits with 0 when nothing fails, and 5 when something does.
 

@@ -27,7 +27,7 @@ func TestEveryCommandHelpsAndRefuses(t *testing.T) {
 		if code != exitUsage || out != "" || !strings.HasPrefix(errOut, "runner: ") {
 			t.Errorf("%s --no-such-flag: exit %d: %s%s", c.CommandPath(), code, out, errOut)
 		}
-		if c.HasSubCommands() && c.Name() != "confirm" {
+		if c.HasSubCommands() {
 			code, out, errOut = runs(t, with("no-such-command")...)
 			if code != exitUsage || out != "" || !strings.Contains(errOut, "no-such-command") {
 				t.Errorf("%s no-such-command: exit %d: %s%s", c.CommandPath(), code, out, errOut)

@@ -17,11 +17,15 @@ import (
 	"brabo.dev/runner/runner/shown"
 )
 
+const memberAddLong = `add makes a person with one of the roles viewer, developer, maintainer and owner. The token is printed once and kept
+nowhere in clear: it is what they sign in with at the page, and what their command line asks with.`
+
 func newMemberCommand() *cobra.Command {
 	cmd := nounCommand("member", "Look after the people who may see and decide", `The roles are viewer, developer, maintainer and owner; each type of action has the least role that may decide about it.`)
 	var flags hubFlags
 	add := &cobra.Command{
-		Use: "add NAME ROLE", Short: "Add a person, and print their token", Args: usageArgs(cobra.ExactArgs(2)),
+		Use: "add NAME ROLE", Short: "Add a person, and print their token", Long: memberAddLong, Example: "  runner member add ana developer",
+		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := flags.client()
 			if err != nil {
@@ -36,7 +40,8 @@ func newMemberCommand() *cobra.Command {
 		},
 	}
 	role := &cobra.Command{
-		Use: "role NAME ROLE", Short: "Change a person's role", Args: usageArgs(cobra.ExactArgs(2)),
+		Use: "role NAME ROLE", Short: "Change a person's role", Long: "role gives a person another role: viewer, developer, maintainer or owner.",
+		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := flags.client()
 			if err != nil {
@@ -46,7 +51,7 @@ func newMemberCommand() *cobra.Command {
 		},
 	}
 	remove := &cobra.Command{
-		Use: "remove NAME", Short: "Remove a person", Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "remove NAME", Short: "Remove a person; their token is worth nothing from then on", Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := flags.client()
 			if err != nil {
@@ -88,7 +93,7 @@ func newCredentialCommand() *cobra.Command {
 	var user, file string
 	set := &cobra.Command{
 		Use:   "set HOST",
-		Short: "Keep a git credential",
+		Short: "Keep a credential for a git host",
 		Long:  "set reads the token from --token-from, else from the standard input; on a terminal it is asked for and not shown.",
 		Args:  usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -106,7 +111,7 @@ func newCredentialCommand() *cobra.Command {
 	set.Flags().StringVar(&user, "username", "", "the name that the host wants beside the token")
 	set.Flags().StringVar(&file, "token-from", "", "file with the token")
 	remove := &cobra.Command{
-		Use: "remove HOST", Short: "Forget a git credential", Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "remove HOST", Short: "Forget the credential for a git host", Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := flags.client()
 			if err != nil {
@@ -117,7 +122,7 @@ func newCredentialCommand() *cobra.Command {
 	}
 	var asJSON bool
 	list := &cobra.Command{
-		Use: "list", Short: "List the hosts", Args: usageArgs(cobra.NoArgs),
+		Use: "list", Short: "List the git hosts that a credential is kept for", Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := flags.client()
 			if err != nil {
@@ -172,7 +177,12 @@ func newAutonomyCommand() *cobra.Command {
 		Use:   "autonomy [auto_approve|require_approval|deny|none]",
 		Short: "Show or set how far agents go without being asked",
 		Long: `autonomy shows the rows of a project, or sets one: for an agent or all of them, for a type of action or all of them.
-The ceilings bind whatever is set: pushes, merges and what reaches the world from a terminal go on asking.`,
+The ceilings bind whatever is set: pushes, merges and what reaches the world from a terminal go on asking.
+
+  auto_approve      run without a question what no rule holds back
+  require_approval  ask a person, also about what the project's rules would allow
+  deny              refuse
+  none              take the row away, so that the project's rules decide`,
 		Example: "  runner autonomy auto_approve --agent coder --type git_commit",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

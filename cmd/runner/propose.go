@@ -47,8 +47,8 @@ it failed, 6 when it was denied, and 124 when --patience was over first: the act
 		},
 	}
 	cmd.AddCommand(newProposeTerminalCommand(), newProposeWriteCommand(), newProposeCommitCommand(), newProposeBranchCommand(), newProposePushCommand(),
-		newProposeStartCommand(), newProposePlainCommand("container-stop", "container_stop", "Stop the project's container"),
-		newProposePlainCommand("container-remove", "container_remove", "Remove the project's container"), newProposeOtherCommand())
+		newProposeStartCommand(), newProposePlainCommand("container-stop", "container_stop", "Propose to stop the project's container"),
+		newProposePlainCommand("container-remove", "container_remove", "Propose to remove the project's container"), newProposeOtherCommand())
 	return cmd
 }
 

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub"
+	"brabo.dev/runner/runner/policy"
 )
 
 func newProposeTerminalCommand() *cobra.Command {
@@ -164,8 +166,10 @@ func newProposeOtherCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "other TYPE",
 		Short: "Propose an action of any type, with its parameters as JSON",
-		Long: `other proposes an action of any of the 20 types. Of those that no machine executes the proposer reports the outcome
-itself, with POST /actions/{id}/outcome.`,
+		Long: `other proposes an action of any type. Of those that no machine executes the proposer reports the outcome itself, with
+POST /actions/{id}/outcome.
+
+The types:` + typesText(),
 		Example: `  runner propose other pr_open --params '{"title":"Add search"}'`,
 		Args:    usageArgs(cobra.ExactArgs(1)),
 	}
@@ -177,6 +181,18 @@ itself, with POST /actions/{id}/outcome.`,
 		}
 		return hub.Proposal{Type: args[0], Params: json.RawMessage(params)}, nil
 	})
+}
+
+// typesText lists the types of actions, some on a line.
+func typesText() string {
+	var b strings.Builder
+	for i, t := range policy.Types() {
+		if i%5 == 0 {
+			b.WriteString("\n ")
+		}
+		b.WriteString(" " + t.Type)
+	}
+	return b.String()
 }
 
 func withParams(kind string, params map[string]any) (hub.Proposal, error) {

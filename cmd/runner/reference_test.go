@@ -81,8 +81,8 @@ func commandTable(root *cobra.Command) string {
 		if c.Hidden {
 			return
 		}
-		if c != root && c.Runnable() && (len(c.Commands()) == 0 || c.Name() == "hub") { // which runs by itself, too
-			all = append(all, row{strings.ReplaceAll(c.UseLine(), " [flags]", ""), c.Short})
+		if c != root && c.Runnable() && (len(c.Commands()) == 0 || c.Name() == "hub" || c.Name() == "confirm") { // the two run by themselves, too
+			all = append(all, row{useOf(c), c.Short})
 		}
 		for _, below := range c.Commands() {
 			walk(below)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -94,42 +93,33 @@ func newRootCommand() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
-	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(
-		newDemoCommand(),
-		newRunCommand(),
-		newHubCommand(),
-		newServiceCommand(),
-		newUpCommand(),
-		newDownCommand(),
-		newDeviceKeyCommand(),
-		newLoginCommand(), newLogoutCommand(), newWhoamiCommand(),
-		newPolicyCommand(),
-		newLogsCommand(),
-		newConfigCommand(),
-		newStatusCommand(),
-		newHistoryCommand(), newDoctorCommand(),
-		newVersionCommand(),
-		newGitCredentialCommand(), newConfinedCommand(),
-		newCompletionCommand(),
-	)
-	root.AddCommand(
-		newProjectCommand(),
-		newAgentCommand(),
-		newMemberCommand(),
-		newCredentialCommand(),
-		newAutonomyCommand(),
-		newProposeCommand(),
-		newPendingCommand(),
-		newApproveCommand(),
-		newConfirmCommand(),
-		newDenyCommand(),
-		newCancelCommand(),
-		newEventsCommand(),
-		newTerminalCommand(),
-		newMCPCommand(),
-	)
+	root.SetHelpCommand(newHelpCommand())
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"To begin with:", []*cobra.Command{newDemoCommand(), newUpCommand(), newDownCommand(), newDoctorCommand(), newStatusCommand()}},
+		{"Deciding what runs:", []*cobra.Command{
+			newPendingCommand(), newApproveCommand(), newDenyCommand(), newCancelCommand(), newConfirmCommand(),
+			newPolicyCommand(), newAutonomyCommand(), newHistoryCommand(), newEventsCommand(),
+		}},
+		{"For agents:", []*cobra.Command{newProposeCommand(), newMCPCommand()}},
+		{"Projects and people:", []*cobra.Command{
+			newProjectCommand(), newAgentCommand(), newMemberCommand(), newCredentialCommand(), newTerminalCommand(),
+		}},
+		{"This machine:", []*cobra.Command{
+			newRunCommand(), newHubCommand(), newServiceCommand(), newLoginCommand(), newLogoutCommand(), newWhoamiCommand(),
+			newDeviceKeyCommand(), newConfigCommand(), newLogsCommand(),
+		}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+		}
+		root.AddCommand(g.commands...)
+	}
+	root.AddCommand(newVersionCommand(), newCompletionCommand(), newGitCredentialCommand(), newConfinedCommand())
 	root.AddCommand(releaseCommands()...)
 	return root
 }
@@ -138,11 +128,3 @@ const rootLong = `runner is a local agent daemon. AI agents propose actions, peo
 executes what was approved on this machine, and answers every action with a result or a named failure.
 
 Start here: ` + "`runner demo`" + ` shows the whole loop without a server, an account or a configuration.`
-
-func unknownCommand(cmd *cobra.Command, name string) error {
-	text := fmt.Sprintf("there is no command %q", name)
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		text += fmt.Sprintf("; near it: %s", strings.Join(near, ", "))
-	}
-	return usageError(errors.New(text + "; see `runner help`"))
-}

@@ -41,7 +41,7 @@ var core = map[Name]texts{
 	// General.
 	Internal: {
 		`something the daemon did not expect`,
-		`look at the log around this time and report it as a bug`},
+		"look at the log around this time (`runner logs`), and report it as a bug; `runner doctor --bundle FILE` gathers what helps"},
 	Usage: {
 		`the command line is not complete or does not fit together`,
 		"see `runner help` for this command"},
@@ -94,7 +94,7 @@ var core = map[Name]texts{
 		`stop the other runner; the daemon tries again slowly`},
 	CapabilityMissing: {
 		`the server requires a capability that this runner did not declare`,
-		`update the runner, or switch the capability on`},
+		"update the runner, or switch on here what is missing: git, `terminals.enabled` or `base`"},
 	JoinTimeout: {
 		`the server accepted the connection but did not answer the join`,
 		`wait; the daemon tries again by itself`},
@@ -168,7 +168,7 @@ var core = map[Name]texts{
 		"propose it again; raise `commands.parallel` if this happens often"},
 	ResultDropped: {
 		"the server is not known to have read this result, and `journal.keep` or `journal.size` demanded its place",
-		`look for the result in the local log`},
+		`look at what the action did; where servers stay away for long, raise these settings`},
 
 	// Commands.
 	Cancelled: {
@@ -339,13 +339,13 @@ var core = map[Name]texts{
 	// Hub.
 	BadRequest: {
 		`the request does not have the form that the hub takes`,
-		`compare it with the documentation`},
+		`compare it with what the hub itself serves as /openapi.json`},
 	UnknownActionType: {
 		`there is no such action type`,
-		`use one of the 20 types`},
+		"use one of those that `runner propose other --help` lists"},
 	ActionNotFound: {
 		`there is no action with this id`,
-		`list the actions that wait`},
+		"see which there are: `runner pending --all`"},
 	InvalidTransition: {
 		`the action has left the state in which this can be done`,
 		`look at its outcome`},
@@ -360,13 +360,13 @@ var core = map[Name]texts{
 		`decide about that one`},
 	NoRunner: {
 		`no runner is connected to this project`,
-		"start `runner run` for the project"},
+		"start the daemon on the machine that has the project, with `runner up`, `runner service start` or `runner run`"},
 	HostRefused: {
 		`the request names a host or an origin that is not the hub's own`,
 		"open the hub by its own address, or add the name to `hub.hosts`"},
 	Unauthorized: {
 		`the request carries no valid token`,
-		`use the token that the hub printed`},
+		"use the one that `runner agent add` or `runner member add` printed; the owner's lies in `hub/owner-token` of the hub's data folder"},
 	RunnerGone: {
 		`the runner's connection ended and it did not come back in time`,
 		`start the runner again; the result is delivered when it rejoins`},

@@ -35,7 +35,7 @@ var daemonArea = map[Name]texts{
 		"run the command as the user whose daemon it is; `runner config path` names the folders"},
 	DaemonNotRunning: {
 		`no daemon has this state folder`,
-		"start one with `runner run` or `runner service start`"},
+		"start one with `runner up`, `runner service start` or `runner run`"},
 	ControlRefused: {
 		`it was started by one of the daemon's own actions, and those may not steer the daemon`,
 		`ask from a shell of your own, outside of what the daemon runs`},

@@ -1,7 +1,7 @@
 // Package failure is the catalogue of everything that can go wrong in front of a person.
 //
 // A Failure has a stable name, says what was being touched, the probable cause and the next step. The names and
-// their standard texts stand in catalogue.go, one entry a name; code that meets a failure picks its name and adds
+// their standard texts stand in the catalogue's files, one for each area and one entry a name; code that meets a failure picks its name and adds
 // what only it knows. This package imports nothing of ours, so that every other room may use it.
 package failure
 
