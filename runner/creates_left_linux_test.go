@@ -41,9 +41,9 @@ func TestCloneThatAKilledDaemonLeftIsEnded(t *testing.T) {
 	if err := left.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// A folder that nobody is at work in any more, and one that is not ours.
-	for _, name := range []string{".runner-clone-killed", "mine"} {
-		if err := os.MkdirAll(filepath.Join(home, "code/shop", name, "in"), 0o700); err != nil {
+	// A folder that nobody is at work in any more, one whose content was being moved up, and one that is not ours.
+	for _, name := range []string{".runner-clone-killed/in", ".runner-cloned-killed/src", ".runner-cloned-killed/.git", "mine"} {
+		if err := os.MkdirAll(filepath.Join(home, "code/shop", name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,7 +55,7 @@ func TestCloneThatAKilledDaemonLeftIsEnded(t *testing.T) {
 		t.Errorf("the clone went on: %+v", r)
 	}
 	entries, err := os.ReadDir(filepath.Join(home, "code/shop"))
-	if err != nil || len(entries) != 1 || entries[0].Name() != "mine" {
+	if err != nil || len(entries) != 3 || entries[0].Name() != ".git" || entries[1].Name() != "mine" || entries[2].Name() != "src" {
 		t.Errorf("it left %v (%v)", entries, err)
 	}
 	later.stop()

@@ -113,7 +113,7 @@ func (m *Machine) endLeft(ctx context.Context, u journal.Unfinished) {
 	case !isContainer(u.Key.Event): // git, and what it started
 		ended, err = exec.EndMarked(ctx, markOf(u.Key))
 		if u.Key.Event == action.EventWorkspaceCreate && err == nil {
-			err = m.removeUnfinishedClone(u)
+			err = m.recoverFolder(u)
 		}
 	}
 	if err != nil {
@@ -124,14 +124,14 @@ func (m *Machine) endLeft(ctx context.Context, u journal.Unfinished) {
 	}
 }
 
-// removeUnfinishedClone empties the folder that a clone was at work in (protocol.md 4.3: a failed one leaves it empty).
-func (m *Machine) removeUnfinishedClone(u journal.Unfinished) error {
+// recoverFolder puts a repository that was whole into its place, and empties the folder of one that was not (protocol.md 4.3).
+func (m *Machine) recoverFolder(u journal.Unfinished) error {
 	c, fail := action.DecodeWorkspaceCreate(u.Payload, nil)
 	if fail != nil {
 		return fail
 	}
 	o := m.o.Workspaces
-	return workspace.Create{Base: o.Base, ProjectRoot: o.Root, Segment: filepath.FromSlash(c.Segmento), Options: m.o.Folder}.RemoveUnfinished()
+	return workspace.Create{Base: o.Base, ProjectRoot: o.Root, Segment: filepath.FromSlash(c.Segmento), Options: m.o.Folder}.Recover()
 }
 
 // markOf is the mark of a command's processes, which a later daemon can make again.

@@ -2,13 +2,9 @@ package workspace
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"brabo.dev/runner/runner/failure"
 )
@@ -25,10 +21,12 @@ type Create struct {
 	Options Options
 	// Takes is the server's own test of a folder, such as Confirmable; nil: it takes any.
 	Takes func(path string) error
-	// Init makes an existing folder a repository.
+	// Init makes an existing empty folder a repository.
 	Init func(ctx context.Context, dir string) error
 	// Clone clones into an existing empty folder; nil: the project begins with Init.
 	Clone func(ctx context.Context, dir string) error
+
+	step func() // is called between the steps that put a repository in its place; nil but in tests
 }
 
 // Created is a project folder that is there.
@@ -71,13 +69,9 @@ func ReasonOf(err error) Reason {
 	return ReasonUnknown
 }
 
-// cloneFolder begins the name of the folder, within the project's, that a clone is made in. Its content is moved up
-// when it is whole, so that a clone that ended half-way is never taken for a repository, and what is removed is ours.
-const cloneFolder = ".runner-clone-"
-
 // MakeProject makes the project folder and the repository in it. Nothing is made before every rule has passed. A folder
-// that is a repository already is a success, and is not touched. That no two run for one folder at once is the caller's
-// to see to.
+// that is a repository already is a success, and is not touched; so is one that was killed when all but its move into
+// place was done, which is then done. That no two run for one folder at once is the caller's to see to.
 //
 // Its errors are CreateErrors. Their failures are BaseMissing, BaseInvalid, SegmentInvalid, FolderNotEmpty, those of
 // Materialize and Takes, and what Init and Clone fail with.
@@ -95,8 +89,12 @@ func MakeProject(ctx context.Context, c Create) (Created, error) {
 			return Created{}, &CreateError{ReasonSegment, err}
 		}
 	}
+	left := settle(real)
 	if _, err := os.Lstat(filepath.Join(real, ".git")); err == nil {
 		return Created{Folder: Folder{Path: path, Real: real}, Kept: true}, nil
+	}
+	if left != nil {
+		return Created{}, &CreateError{ReasonGit, leftBehind(path, left)}
 	}
 	folder, err := Materialize(path, c.Options)
 	if err != nil {
@@ -107,12 +105,7 @@ func MakeProject(ctx context.Context, c Create) (Created, error) {
 		return Created{}, &CreateError{ReasonMkdir, c.Options.cannotWrite(path, err)}
 	}
 	defer dir.Close()
-	if c.Clone != nil {
-		err = c.clone(ctx, dir, folder)
-	} else if err = c.Init(ctx, folder.Real); err != nil {
-		err = errors.Join(err, dir.RemoveAll(".git")) // it was not there before
-	}
-	if err != nil {
+	if err := c.begin(ctx, dir, folder); err != nil {
 		return Created{}, &CreateError{ReasonGit, failure.From(err, path)}
 	}
 	return Created{Folder: folder}, nil
@@ -128,113 +121,4 @@ func (c Create) failed(err error) error {
 		reason = ReasonMkdir
 	}
 	return &CreateError{reason, err}
-}
-
-// clone clones beside nothing: into a new folder within the project's, whose content it then moves up, `.git` last.
-func (c Create) clone(ctx context.Context, dir *os.Root, folder Folder) (err error) {
-	if err := mustBeEmpty(dir, folder.Path); err != nil {
-		return err
-	}
-	name := cloneFolder + rand.Text()
-	if err := dir.Mkdir(name, folderMode); err != nil {
-		return c.Options.cannotWrite(folder.Path, err)
-	}
-	defer func() { err = errors.Join(err, dir.RemoveAll(name)) }()
-	if err := c.Clone(ctx, filepath.Join(folder.Real, name)); err != nil {
-		return err
-	}
-	moved, err := moveUp(dir, name)
-	if err != nil {
-		for _, entry := range moved {
-			err = errors.Join(err, dir.RemoveAll(entry))
-		}
-		return failure.New(failure.FolderNotEmpty, folder.Path).Because("the clone could not take its place: %v", err).Wrap(err)
-	}
-	return nil
-}
-
-// RemoveUnfinished removes what a clone into this folder left that was killed half-way. That none is at work there is the
-// caller's to see to. A folder that is not there, or may not be, is left alone.
-func (c Create) RemoveUnfinished() error {
-	path, err := c.Path()
-	if err != nil {
-		return err
-	}
-	real, err := permitted(path, c.Options)
-	if err != nil {
-		return err
-	}
-	dir, err := os.OpenRoot(real)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	entries, err := readNames(dir, ".")
-	for _, name := range entries {
-		if strings.HasPrefix(name, cloneFolder) {
-			err = errors.Join(err, dir.RemoveAll(name))
-		}
-	}
-	return err
-}
-
-// mustBeEmpty refuses a folder that holds anything but what an earlier clone left.
-func mustBeEmpty(dir *os.Root, path string) error {
-	entries, err := readNames(dir, ".")
-	if err != nil {
-		return cannotList(path, err)
-	}
-	for _, name := range entries {
-		if !strings.HasPrefix(name, cloneFolder) {
-			return failure.New(failure.FolderNotEmpty, path).Because("it holds %q among %d entries, and is no repository", name, len(entries))
-		}
-	}
-	for _, name := range entries {
-		if err := dir.RemoveAll(name); err != nil {
-			return failure.New(failure.FolderNotEmpty, path).Because("what an earlier clone left can't be removed: %v", err).Wrap(err)
-		}
-	}
-	return nil
-}
-
-func readNames(dir *os.Root, name string) ([]string, error) {
-	f, err := dir.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
-}
-
-// moveUp moves what is in the folder called name into dir, and gives what it has moved.
-func moveUp(dir *os.Root, name string) (moved []string, err error) {
-	entries, err := readNames(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	git := false
-	for _, entry := range entries {
-		if entry == ".git" {
-			git = true
-			continue
-		}
-		if err := moveOne(dir, name, entry); err != nil {
-			return moved, err
-		}
-		moved = append(moved, entry)
-	}
-	if !git {
-		return moved, errors.New("git left no repository")
-	}
-	return moved, moveOne(dir, name, ".git")
-}
-
-func moveOne(dir *os.Root, from, entry string) error {
-	if _, err := dir.Lstat(entry); err == nil {
-		return fmt.Errorf("%s has appeared meanwhile", entry)
-	}
-	return dir.Rename(filepath.Join(from, entry), entry)
 }

@@ -132,7 +132,7 @@ func TestAFailedStartLeavesAnEmptyFolder(t *testing.T) {
 		_ = os.Remove(filepath.Join(path, "src"))
 	}
 	// What a daemon that was killed meanwhile left is no content.
-	mkdir(t, path, cloneFolder+"X", "src")
+	mkdir(t, path, halfFolder+"X", "src")
 	c.Clone = works
 	if _, err := MakeProject(t.Context(), c); err != nil {
 		t.Fatal(err)
