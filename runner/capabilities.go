@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"brabo.dev/runner/runner/action"
+	"brabo.dev/runner/runner/machinepolicy"
 	"brabo.dev/runner/workspace"
 )
 
@@ -15,13 +16,25 @@ func (s *session) capabilities() []string {
 	if m.o.Terminals.Max > 0 && s.guardTerminal("pty") == nil {
 		all = append(all, action.CapabilityPTY)
 	}
-	if m.gitWorks() {
+	if m.gitWorks() && s.lockAllows(machinepolicy.TypeMirror) {
 		all = append(all, action.CapabilityMirror)
 	}
-	if m.baseWorks() {
+	if m.baseWorks() && s.lockAllows(machinepolicy.TypeWorkspaceCreate) && !s.confines() {
 		all = append(all, action.CapabilityWorkspace)
 	}
 	return all
+}
+
+// lockAllows reports whether this machine's policy lets the project have actions of a type.
+func (s *session) lockAllows(actionType string) bool {
+	lock, fail := s.lock()
+	return fail == nil && lock.Allows(actionType)
+}
+
+// confines reports whether this machine's policy demands a confinement, which a clone can't have.
+func (s *session) confines() bool {
+	lock, fail := s.lock()
+	return fail != nil || lock.Confine().On
 }
 
 // gitWorks reports whether there is a git to run.

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,6 +75,17 @@ func TestCloneTakesHTTPSAndSSHAlone(t *testing.T) {
 		"https://s3cret-of-20-letters@h/": failure.CloneURLRefused,
 		"https://:s3cret@host/x":          failure.CloneURLRefused,
 		"ssh://git:s3cret@host/x":         failure.CloneURLRefused,
+		"https://ana:1/s3cret@host/":      failure.CloneURLRefused, // the host is ana, by its form
+		"https://ana/s3cret@host/x":       failure.CloneURLRefused,
+		"ssh://ana:1/s3cret@host/x":       failure.CloneURLRefused,
+		"https://ana:s3cret/x":            failure.CloneURLRefused,
+		"https://ana%3As3cret%40host/x":   failure.CloneURLRefused,
+		"https://host/x?token=s3cret":     failure.CloneURLRefused,
+		"https://host/x?token=s3cret@y":   failure.CloneURLRefused,
+		"https://host/x#s3cret":           failure.CloneURLRefused,
+		"https://ana:s3cret?@host/x":      failure.CloneURLRefused,
+		"p@ss:s3cret@host:x":              failure.CloneURLRefused,
+		"ana:s3cret":                      failure.GitProtocolRefused,
 		"ana:s3cret@host/x":               failure.GitProtocolRefused,
 		"git:s3cret@host:x":               failure.GitProtocolRefused,
 		"https://host/x y":                failure.CloneURLRefused,
@@ -99,7 +111,8 @@ func TestCloneTakesHTTPSAndSSHAlone(t *testing.T) {
 			t.Errorf("%s left %v", url, entries)
 		}
 	}
-	for _, url := range []string{"ana@host:shop.git", "git@host:group/shop.git", "ssh://git@host:22/shop", "https://host:8443/shop"} {
+	for _, url := range []string{"ana@host:shop.git", "git@host:group/shop.git", "ssh://git@host:22/shop", "https://host:8443/shop",
+		"https://org@host/org/_git/shop", "https://host/%40scope/shop", "ssh://git@host/~ana/shop"} {
 		if _, err := b.admit(url); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -143,24 +156,35 @@ func TestWordsOfGitAreShownPlain(t *testing.T) {
 	failuretest.Produced(t, f, failure.DiskFull)
 }
 
+// FuzzAddress takes any text for an address, and for a secret at each place of one where people put theirs.
 func FuzzAddress(f *testing.F) {
-	for _, seed := range []string{"https://host/x", "git@host:x", "ssh://u:p@h/x", "https://u:p@h", "-x", "a::b", "https://u:p@h@i/x", "://", "x@y:z"} {
+	for _, seed := range []string{"https://host/x", "git@host:x", "ssh://u:p@h/x", "https://u:p@h", "-x", "a::b", "https://u:p@h@i/x", "://", "x@y:z",
+		"https://x:1/tok@host/", "1/tok", "p@ss", "a?b", "a#b@c", "//", "://x@y", "%2f%40", "[::1]", "\\", "https://h/%40s/x"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, address string) {
-		if _, err := (Git{}).admit(address); err != nil {
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := (Git{}).admit(text); err != nil {
 			if failure.As(err) == nil {
 				t.Fatalf("a refusal without a name: %v", err)
 			}
-		} else if strings.HasPrefix(address, "-") || strings.ContainsAny(address, "\n\x00 ") {
-			t.Fatalf("accepted %q", address)
+		} else if u, err := url.Parse(text); strings.HasPrefix(text, "-") || strings.ContainsAny(text, "\n\x00 ?#") || strings.Count(text, "@") > 1 ||
+			!isSCP(text) && (err != nil || strings.Contains(u.Path+u.RawPath, "@") && !strings.Contains(text, "%40")) {
+			t.Fatalf("accepted %q", text)
 		}
-		if stage, current, total, ok := progress(address); ok && (stage == "" || current < 0 || total < 0) {
-			t.Fatalf("%q: %s %d %d", address, stage, current, total)
-		}
-		shown := Shown("https://ana:" + address + "@host/x")
-		if len(address) > 3 && !strings.ContainsAny(address, "/?#@…") && strings.Contains(shown, address) && !strings.Contains("https://…@host/x", address) {
-			t.Fatalf("shows %q", shown)
+		for address, hidden := range map[string][]string{
+			"https://ana:" + text + "@host/x":   {"https://…@host/x", "https://…"},
+			"https://" + text + "@host/x":       {"https://…@host/x", "https://…"},
+			"https://ana:1/" + text + "@host/x": {"https://…@host/x", "https://…"},
+			"ssh://git:" + text + "@host/x":     {"ssh://…@host/x", "ssh://…"},
+			"ana:" + text + "@host:x":           {"…@host:x", "ana://…@host:x", "…", "ana://…"},
+			"https://host/x?token=" + text:      {"https://host/x…", "https://…"},
+		} {
+			if shown := Shown(address); !slices.Contains(hidden, shown) {
+				t.Fatalf("shows %q as %q", address, shown)
+			}
+			if _, err := (Git{}).admit(address); err == nil && strings.Contains(address, ":"+text) && text != "" {
+				t.Fatalf("accepted %q", address)
+			}
 		}
 	})
 }
