@@ -159,7 +159,7 @@ func TestWordsOfGitAreShownPlain(t *testing.T) {
 // FuzzAddress takes any text for an address, and for a secret at each place of one where people put theirs.
 func FuzzAddress(f *testing.F) {
 	for _, seed := range []string{"https://host/x", "git@host:x", "ssh://u:p@h/x", "https://u:p@h", "-x", "a::b", "https://u:p@h@i/x", "://", "x@y:z",
-		"https://x:1/tok@host/", "1/tok", "p@ss", "a?b", "a#b@c", "//", "://x@y", "%2f%40", "[::1]", "\\", "https://h/%40s/x"} {
+		"https://x:1/tok@host/", "1/tok", "p@ss", "a?b", "a#b@c", "//", "://x@y", "%2f%40", "[::1]", "\\", "https://h/%40s/x", "0@0:#"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -167,8 +167,8 @@ func FuzzAddress(f *testing.F) {
 			if failure.As(err) == nil {
 				t.Fatalf("a refusal without a name: %v", err)
 			}
-		} else if u, err := url.Parse(text); strings.HasPrefix(text, "-") || strings.ContainsAny(text, "\n\x00 ?#") || strings.Count(text, "@") > 1 ||
-			!isSCP(text) && (err != nil || strings.Contains(u.Path+u.RawPath, "@") && !strings.Contains(text, "%40")) {
+		} else if u, err := url.Parse(text); strings.HasPrefix(text, "-") || strings.ContainsAny(text, "\n\x00 ") || strings.Count(text, "@") > 1 ||
+			!isSCP(text) && (err != nil || strings.ContainsAny(text, "?#") || strings.Contains(u.Path+u.RawPath, "@") && !strings.Contains(text, "%40")) {
 			t.Fatalf("accepted %q", text)
 		}
 		for address, hidden := range map[string][]string{
