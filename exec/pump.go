@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// pumpBuffer is what Linux lets a pipe hold, so that one read can empty it.
-const pumpBuffer = 64 << 10
+const (
+	// firstBuffer is enough for what most commands write; the garbage of a larger one would be most of a command's.
+	firstBuffer = 4 << 10
+	// pumpBuffer is what Linux lets a pipe hold, so that one read can empty it.
+	pumpBuffer = 64 << 10
+)
 
 // pump reads a command's pipe to its end. It owns the reading goroutine; finish waits for it.
 type pump struct {
@@ -46,7 +50,7 @@ func (p *pump) run() {
 		to = p.filter
 		defer p.filter.Close() // before done; it has nobody to fail to
 	}
-	buf := make([]byte, pumpBuffer)
+	buf := make([]byte, firstBuffer)
 	for {
 		n, err := p.from.Read(buf)
 		if n > 0 {
@@ -55,11 +59,18 @@ func (p *pump) run() {
 		if err != nil {
 			return
 		}
+		if n == len(buf) && n < pumpBuffer {
+			buf = make([]byte, pumpBuffer)
+		}
 	}
 }
 
 // finish waits for the pipe's end, but no longer than patience where somebody still holds it open, and closes it.
 func (p *pump) finish(patience time.Duration) {
+	if isClosed(p.done) {
+		p.from.Close()
+		return
+	}
 	if err := p.from.SetReadDeadline(time.Now().Add(patience)); errors.Is(err, os.ErrNoDeadline) {
 		// A pipe that takes no deadline (Windows): closing it ends the read.
 		select {

@@ -116,11 +116,10 @@ func (s *session) guardCreate(c workspace.Create, in incoming) *failure.Failure 
 // cloner is a git in the person's own environment. What came with the action is judged like that of a command, but
 // only a credential is taken from it.
 func (s *session) cloner(env map[string]string, in incoming) (git.Git, *failure.Failure) {
-	c := s.m.o.Commands
-	if _, err := exec.Environment(c.Inherited, c.Environment, env); err != nil {
+	if _, err := s.m.environment(env); err != nil {
 		return git.Git{}, failure.From(err, "env")
 	}
-	own, err := exec.Environment(c.Inherited, c.Environment, nil)
+	own, err := s.m.environment(nil)
 	if err != nil {
 		return git.Git{}, failure.From(err, "env")
 	}

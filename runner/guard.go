@@ -111,13 +111,20 @@ func (s *session) place(cwd string, env map[string]string) (plan, *failure.Failu
 		}
 		p.dir = dir
 	}
-	c := s.m.o.Commands
-	made, err := exec.Environment(c.Inherited, c.Environment, env)
+	made, err := s.m.environment(env)
 	if err != nil {
 		return plan{}, failure.From(err, "env")
 	}
 	p.env = made
 	return p, nil
+}
+
+// environment is that of a command, with what its action brought. It is not to be written to.
+func (m *Machine) environment(brought map[string]string) ([]string, error) {
+	if len(brought) == 0 {
+		return m.plainEnv()
+	}
+	return exec.Environment(m.o.Commands.Inherited, m.o.Commands.Environment, brought)
 }
 
 // asWritten gives a folder of the project, whose links were followed, below the root as it was written, which is where

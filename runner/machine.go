@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -119,6 +120,7 @@ type Machine struct {
 	creates              *pool
 	making               keyLock // workspace_create, by folder
 	engines              *engines
+	plainEnv             func() ([]string, error) // of what comes without an environment of its own
 	held                 *confirmations
 	suspends, networks   broadcast
 	attempts             *rate.Limiter
@@ -148,6 +150,10 @@ func New(o Options) *Machine {
 		browses: newPool(browseParallel, browseQueue), mirrors: newPool(mirrorParallel, mirrorQueue),
 		creates: newPool(createParallel, createQueue),
 	}
+	m.plainEnv = sync.OnceValues(func() ([]string, error) {
+		env, err := exec.Environment(o.Commands.Inherited, o.Commands.Environment, nil)
+		return slices.Clip(env), err // who adds to it has a copy
+	})
 	m.held = &confirmations{limit: o.Commands.Queue, all: map[string]*held{}}
 	m.containers.oneEach, m.mirrors.oneEach, m.creates.oneEach = true, true, true
 	m.attempts = rate.NewLimiter(rate.Inf, 0)

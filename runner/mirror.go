@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/machinepolicy"
@@ -113,7 +112,7 @@ func refusedDestination(name failure.Name) bool {
 func (s *session) gitFiles(ctx context.Context, in incoming) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	env, err := exec.Environment(s.m.o.Commands.Inherited, s.m.o.Commands.Environment, nil)
+	env, err := s.m.environment(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -152,6 +153,7 @@ func (a *analysis) run(command string) {
 func (r *reader) program(text string) {
 	text, stmts, whole := r.a.parse(text)
 	r.src = text
+	r.a.items = slices.Grow(r.a.items, len(stmts))
 	r.stmts(stmts, place{loop: -1})
 	if !whole {
 		r.loosely(text)
@@ -236,7 +238,7 @@ func (a *analysis) checkText(s string) {
 
 // units are the reachable segments in order.
 func (a *analysis) units() []*unit {
-	var out []*unit
+	out := make([]*unit, 0, len(a.items))
 	for i := range a.items {
 		if u := a.items[i].unit; u != nil {
 			out = append(out, u)

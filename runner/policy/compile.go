@@ -1,5 +1,7 @@
 package policy
 
+import "sync"
+
 // Rules are the entries of a permissions.json, read once. They are safe for concurrent use.
 type Rules struct {
 	builtin, deny, ask list
@@ -19,10 +21,13 @@ func Builtin() []string {
 	return []string{"Terminal(rm -rf /)", "Terminal(rm -rf /*)", "Terminal(rm -fr /)"}
 }
 
+// builtin are those, read once: a second lock compiles a file anew for each action.
+var builtin = sync.OnceValue(func() list { return newList(Builtin()) })
+
 // Compile reads the entries of a file. Inert entries match nothing.
 func Compile(p Permissions) *Rules {
 	return &Rules{
-		builtin: newList(Builtin()),
+		builtin: builtin(),
 		deny:    newList(p.Deny),
 		ask:     newList(p.Ask),
 		allow:   newList(p.Allow),
@@ -30,6 +35,9 @@ func Compile(p Permissions) *Rules {
 }
 
 func newList(entries []string) list {
+	if len(entries) == 0 {
+		return list{}
+	}
 	l := list{typed: map[string]string{}, byVerb: map[string][]int{}}
 	for _, e := range entries {
 		p := ParsePattern(e)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -137,6 +138,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, at place) {
 		redirs = append(redirs, x.Redirs)
 		c = next
 	}
+	r.a.items = slices.Grow(r.a.items, len(right)+1)
 	for i := len(right) - 1; i >= 0; i-- {
 		r.stmt(right[i], at, nil)
 	}

@@ -119,7 +119,7 @@ func (r *reader) unrolled(l *syntax.WordIter, at place) *binding {
 	if !l.InPos.IsValid() || !r.a.unroll[name] {
 		return nil
 	}
-	var words []word
+	words := make([]word, 0, len(l.Items))
 	for _, w := range l.Items {
 		b := builder{r: r}
 		made := b.word(w)

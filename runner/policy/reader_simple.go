@@ -102,7 +102,7 @@ func (r *reader) text(w *syntax.Word, at place) {
 
 // tokens adds words that count for path scope alone, each in all its readings.
 func (r *reader) tokens(ws []*syntax.Word, at place, writes bool) {
-	it := item{loop: at.loop}
+	it := item{tokens: make([]word, 0, len(ws)), loop: at.loop}
 	var subs []nested
 	for _, w := range ws {
 		b := builder{r: r, collect: true}

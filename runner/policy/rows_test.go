@@ -66,7 +66,10 @@ func TestEveryWrapperOfTheTableIsFollowed(t *testing.T) {
 			t.Errorf("%s: %s", verb, got)
 		}
 	}
-	for verb := range theTables().groups["unread"] {
+	for verb := range theTables().groups {
+		if !in("unread", verb) {
+			continue
+		}
 		if got := ruleFor(t, verb+" x", wholeAuto, Permissions{}); got != CeilingUnresolved {
 			t.Errorf("%s: %s", verb, got)
 		}
@@ -74,11 +77,12 @@ func TestEveryWrapperOfTheTableIsFollowed(t *testing.T) {
 			t.Errorf("%s: %s", verb, got)
 		}
 	}
-	for _, group := range []string{"shell", "shell-only", "always"} {
-		for verb := range theTables().groups[group] {
-			if got := ruleFor(t, verb, wholeAuto, Permissions{}); got != CeilingUnresolved {
-				t.Errorf("%s: %s", verb, got)
-			}
+	for verb := range theTables().groups {
+		if !in("shell", verb) && !in("shell-only", verb) && !in("always", verb) {
+			continue
+		}
+		if got := ruleFor(t, verb, wholeAuto, Permissions{}); got != CeilingUnresolved {
+			t.Errorf("%s: %s", verb, got)
 		}
 	}
 }

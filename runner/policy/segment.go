@@ -89,12 +89,19 @@ func (s *segment) known(before map[string]bool) bool {
 	for i := range s.targets {
 		write("\x00>", &s.targets[i].word)
 	}
-	was := before[b.String()]
-	before[b.String()] = true
+	was := noted(before, b.String())
 	if s.stdin != nil {
 		write("\x00<<", s.stdin)
-		was = before[b.String()]
-		before[b.String()] = true
+		was = noted(before, b.String())
+	}
+	return was
+}
+
+// noted notes a text, and says whether it was there before.
+func noted(before map[string]bool, text string) bool {
+	was := before[text]
+	if !was {
+		before[text] = true
 	}
 	return was
 }

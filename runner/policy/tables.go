@@ -2,6 +2,7 @@ package policy
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -23,10 +24,10 @@ var (
 // tables are all tables, parsed once.
 type tables struct {
 	wrappers map[string]*options
-	groups   map[string]map[string]bool // verbs.txt: group, then verb
-	external map[string][]external      // by verb
-	prefixes []external                 // in the order of the table
-	effects  map[string][]*effectRow    // by verb
+	groups   map[string][]string     // verbs.txt: the groups of a verb; most verbs of a text have none
+	external map[string][]external   // by verb
+	prefixes []external              // in the order of the table
+	effects  map[string][]*effectRow // by verb
 }
 
 // external is a prefix of section 8.
@@ -46,7 +47,7 @@ type options struct {
 var theTables = sync.OnceValue(func() *tables {
 	t := &tables{
 		wrappers: map[string]*options{},
-		groups:   map[string]map[string]bool{},
+		groups:   map[string][]string{},
 		external: map[string][]external{},
 		effects:  map[string][]*effectRow{},
 	}
@@ -58,11 +59,9 @@ var theTables = sync.OnceValue(func() *tables {
 		}
 	}
 	for _, c := range rows(verbsText) {
-		g := map[string]bool{}
 		for _, v := range strings.Fields(c[1]) {
-			g[v] = true
+			t.groups[v] = append(t.groups[v], c[0])
 		}
-		t.groups[c[0]] = g
 	}
 	for _, c := range rows(externalText) {
 		e := external{way: c[0], words: strings.Fields(c[1])}
@@ -98,11 +97,17 @@ func rows(text string) [][]string {
 }
 
 // in says whether a verb stands in a group of verbs.txt.
-func in(group, verb string) bool { return theTables().groups[group][verb] }
+func in(group, verb string) bool { return slices.Contains(theTables().groups[verb], group) }
 
 // isWrapper says whether a verb stands in the table of wrappers.
 func isWrapper(verb string) bool {
-	return in("carrier", verb) || in("shell", verb) || in("shell-only", verb) || in("unread", verb)
+	for _, group := range theTables().groups[verb] {
+		switch group {
+		case "carrier", "shell", "shell-only", "unread":
+			return true
+		}
+	}
+	return false
 }
 
 // Seeded gives the two lists that activating execution writes into allow (section 10), in order.
