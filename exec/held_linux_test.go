@@ -71,6 +71,7 @@ func tracer(words []string) int {
 func TestProgramBetweenThatTheKernelHoldsIsGivenUp(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	traces := osexec.Command(os.Args[0], asTracer, file)
+	traces.Stderr = os.Stderr
 	stop, err := traces.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
