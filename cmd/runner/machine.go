@@ -182,7 +182,9 @@ func ownChildren() error {
 
 // keepToItself switches core files off, which would hold what this process or its commands had in memory, and hides this
 // one's memory, environment and open files from the commands.
-func keepToItself() error { return errors.Join(exec.DropCores(), exec.HideMemory(), exec.KeepDescriptors()) }
+func keepToItself() error {
+	return errors.Join(exec.DropCores(), exec.HideMemory(), exec.KeepDescriptors())
+}
 
 // processSources are the settings' sources of this process.
 func processSources() (settings.Sources, error) {
