@@ -37,7 +37,7 @@ type window struct {
 }
 
 // openWindow runs `runner terminal` on a pseudo terminal of 100 by 30.
-func openWindow(t testing.TB, home, url string) *window {
+func openWindow(t testing.TB, home, url string, change ...func(env []string) []string) *window {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -52,6 +52,9 @@ func openWindow(t testing.TB, home, url string) *window {
 	}
 	w.cmd = exec.Command(os.Args[0], "terminal", "Shop")
 	w.cmd.Env = []string{asCommand + "=1", "HOME=" + home, "PATH=" + os.Getenv("PATH"), hubURLVariable + "=" + url, agentTokenVariable + "=" + terminalPerson}
+	for _, c := range change {
+		w.cmd.Env = c(w.cmd.Env)
+	}
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = slave, slave, slave
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := w.cmd.Start(); err != nil {

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestTerminalWhoseHubGoesAway has `runner hub` as a process of its own, which stops in order or is killed. It needs bash.
+func TestTerminalWhoseHubGoesAway(t *testing.T) {
+	for name, sig := range map[string]os.Signal{"stopped": syscall.SIGTERM, "killed": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			home := inHome(t)
+			hub := exec.Command(os.Args[0], "hub")
+			hub.Env = []string{asCommand + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + home, "RUNNER_HUB_LISTEN=127.0.0.1:0"}
+			if err := hub.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				_ = hub.Process.Kill() // it may have ended by itself
+				_ = hub.Wait()
+			})
+			pairHere(t) // and waits for the hub
+			root := filepath.Join(home, "shop")
+			if err := os.Mkdir(root, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			wants(t, home, 0, "Shop", "project", "add", root, "--name", "Shop")
+			startProcess(t, home, "", "", func(cmd *exec.Cmd) {
+				cmd.Args, cmd.Dir = []string{os.Args[0], "run"}, home
+				cmd.Env = append(cmd.Env, "BRABO_ACCOUNT_TOKEN=")
+			})
+			for deadline := time.Now().Add(time.Minute); ; {
+				if out, _ := command(t, home, "project", "list"); strings.Contains(out, "served") {
+					break
+				} else if time.Now().After(deadline) {
+					t.Fatalf("no daemon came: %s", out)
+				}
+			}
+			w := openWindow(t, home, "", func(env []string) []string {
+				return append(env, hubURLVariable+"=", agentTokenVariable+"=") // the owner's own hub is found
+			})
+			w.types(t, "echo $((6*7)):\r")
+			w.sees(t, "42:", nil)
+			if err := hub.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			w.sees(t, "hub_unreachable", nil)
+			if code := w.ends(t); code != exitFail {
+				t.Errorf("exit %d:\n%s", code, w.text())
+			}
+		})
+	}
+}
