@@ -175,6 +175,11 @@ func TestLimitsHold(t *testing.T) {
 	if r := Run(context.Background(), c); !strings.HasSuffix(r.Output, "4096\n") {
 		t.Errorf("%q, %v", r.Output, r.Failure)
 	}
+	// Bash gives these the numbers from ten on, and there is none above fifteen.
+	c = limited(t, `for i in {1..8}; do exec {fd}<. || break; done 2>&1 | tail -n 2; echo on`, Limits{OpenFiles: 16})
+	if r := Run(context.Background(), c); r.ExitCode != 0 || !strings.HasSuffix(r.Output, "on\n") || !strings.Contains(r.Output, "Too many open files") {
+		t.Errorf("%q, %v", r.Output, r.Failure)
+	}
 	r := Run(context.Background(), limited(t, `while :; do :; done`, Limits{CPU: time.Second}))
 	failuretest.Produced(t, r.Failure, failure.KilledBySignal)
 	if r.Signal != "SIGXCPU" {

@@ -265,3 +265,18 @@ func TestWhatFollowsJSONIsLookedAtToo(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestFormsAreTakenOutWhereverTheStreamIsCut(t *testing.T) {
+	s, forms := New(token), map[string]bool{}
+	addForms(forms, token)
+	for form := range forms {
+		for one := range len(form) + 1 {
+			for other := one; other <= len(form); other++ {
+				got := strings.Join(pieces(t, s, "a "+form[:one], form[one:other], form[other:]+" z"), "")
+				if got != "a (redacted) z" {
+					t.Fatalf("%q, %q, %q became %q", form[:one], form[one:other], form[other:], got)
+				}
+			}
+		}
+	}
+}
