@@ -90,17 +90,13 @@ func delegated() (string, error) {
 		return "", fmt.Errorf("this kernel is too old: %w", err)
 	}
 	// What can be written need not be ours to change: all cgroups of a user manager's can.
-	if !marked(folder, "user.delegate") && !marked(folder, "trusted.delegate") {
-		return "", errors.New("this process's cgroup is not delegated to it")
+	if marked(folder, "user.delegate") || marked(folder, "trusted.delegate") {
+		return folder, nil
+	}
+	if err := promised(folder); err != nil {
+		return "", err
 	}
 	return folder, nil
-}
-
-// marked tells whether systemd has put its mark of delegation on a cgroup.
-func marked(folder, name string) bool {
-	value := make([]byte, 8)
-	n, err := unix.Getxattr(folder, name, value)
-	return err == nil && string(value[:n]) == "1"
 }
 
 // ownCgroup is the folder of this process's cgroup of version 2. In /proc/self/cgroup its line begins with 0::, and in
