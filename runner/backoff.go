@@ -27,3 +27,10 @@ func (b *backoff) next(floor time.Duration) time.Duration {
 }
 
 func (b *backoff) reset() { b.attempts = 0 }
+
+// lived starts again after a connection that lived for stable.
+func (b *backoff) lived(d, stable time.Duration) {
+	if d >= stable {
+		b.reset()
+	}
+}

@@ -35,3 +35,14 @@ func TestBackoffSpreads(t *testing.T) {
 		t.Errorf("100 waits fall on %d seconds only", len(seen))
 	}
 }
+
+func TestBackoffStartsAgainAfterAConnectionThatLived(t *testing.T) {
+	b := backoff{max: time.Minute}
+	b.next(0)
+	if b.lived(time.Minute-1, time.Minute); b.attempts != 1 {
+		t.Error("it starts again after a connection that fell at once")
+	}
+	if b.lived(time.Minute, time.Minute); b.attempts != 0 {
+		t.Error("it does not start again")
+	}
+}

@@ -20,48 +20,6 @@ import (
 	"brabo.dev/runner/workspace/git"
 )
 
-// contractRow is one row of testdata/contract.txt: a rule of protocol.md and the steps that show it.
-type contractRow struct {
-	section, name, rule string
-	line                int
-	steps               []contractStep
-}
-
-type contractStep struct {
-	line int
-	verb string
-	args string
-}
-
-// readContract reads the file; its head says how it is written.
-func readContract(t *testing.T) []*contractRow {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "contract.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []*contractRow
-	for i, line := range strings.Split(string(text), "\n") {
-		switch {
-		case strings.TrimSpace(line) == "", strings.HasPrefix(line, "#"):
-		case strings.HasPrefix(line, "  "):
-			verb, args, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if len(rows) == 0 {
-				t.Fatalf("line %d: a step without a row", i+1)
-			}
-			row := rows[len(rows)-1]
-			row.steps = append(row.steps, contractStep{i + 1, verb, strings.TrimSpace(args)})
-		default:
-			parts := strings.SplitN(line, "|", 3)
-			if len(parts) != 3 {
-				t.Fatalf("line %d: a row is SECTION | NAME | RULE", i+1)
-			}
-			rows = append(rows, &contractRow{strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]), strings.TrimSpace(parts[2]), i + 1, nil})
-		}
-	}
-	return rows
-}
-
 // TestContract plays every row of the contract against a daemon, through a scripted engine, and fails for a row that
 // nothing shows.
 func TestContract(t *testing.T) {
@@ -96,16 +54,6 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// shows reports whether a row has a step that can fail.
-func (r *contractRow) shows() bool {
-	for _, s := range r.steps {
-		if strings.HasPrefix(s.verb, "want") || s.verb == "silence" || s.verb == "refused" || s.verb == "file" || s.verb == "nofile" {
-			return true
-		}
-	}
-	return false
-}
-
 // contractPlay is one row being played.
 type contractPlay struct {
 	t     *testing.T
@@ -114,8 +62,10 @@ type contractPlay struct {
 	home  string // holds the project and is the only root
 	vars  *strings.Replacer
 	more  *strings.Replacer // of a row with an engine
+	a     *contractAPI      // of a row with an api
 	setup []func(*Options)
 	heard []channel.Message // what came and was not wanted yet
+	said  []channel.Message // all that came
 	marks int
 }
 
@@ -144,12 +94,18 @@ func (p *contractPlay) run(row *contractRow) {
 			p.t.Fatalf("testdata/contract.txt:%d: %s %s: %v", s.line, s.verb, s.args, err)
 		}
 	}
+	p.silentWithoutAGrant()
 }
 
 // step carries out one step. The daemon starts with the first that needs it.
 func (p *contractPlay) step(verb, args string) error {
 	event, rest, _ := strings.Cut(args, " ")
+	if known, err := p.serverStep(verb, args); known {
+		return err
+	}
 	switch verb {
+	case "shown":
+		return p.shown(args)
 	case "grants":
 		for name := range strings.FieldsSeq(args) {
 			p.e.grants = append(p.e.grants, action.Extension(name))
@@ -194,9 +150,10 @@ func (p *contractPlay) step(verb, args string) error {
 	case "log":
 		return p.logged(args)
 	case "crash":
-		p.e.mu.Lock()
-		p.e.now.Close(errors.New("crashed"))
-		p.e.mu.Unlock()
+		p.e.end(errors.New("crashed"))
+		p.e.joined(p.t)
+	case "close":
+		p.e.end(nil)
 		p.e.joined(p.t)
 	case "send":
 		if !json.Valid([]byte(rest)) {
@@ -281,6 +238,7 @@ func (p *contractPlay) next(event string) (channel.Message, error) {
 	for {
 		select {
 		case m := <-p.e.heard:
+			p.said = append(p.said, m)
 			if m.Event == event {
 				return m, nil
 			}

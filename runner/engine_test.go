@@ -55,6 +55,10 @@ type engine struct {
 	mirror string
 	// refuse answers a join, by its number from 1; an empty reason lets it in.
 	refuse func(join int) string
+	// reply is a join's reply in place of what grants and mirror say; nil: none.
+	reply json.RawMessage
+	// spend is told of each join, before anything else is looked at; it may be nil.
+	spend func(*channel.ServerChannel)
 	// unacked tells, by ref, which results get no good answer in the first join.
 	unacked map[string]string
 	// mute leaves every result of the first join without any answer.
@@ -100,6 +104,9 @@ func (e *engine) join(_ context.Context, ch *channel.ServerChannel, params json.
 	e.joins++
 	e.let = append(e.let, ch.Topic())
 	e.heard <- channel.Message{Event: "join", Payload: params}
+	if e.spend != nil {
+		e.spend(ch)
+	}
 	if e.refuse != nil {
 		if reason := e.refuse(e.joins); reason != "" {
 			return nil, nil, &channel.Refusal{Reason: reason}
@@ -107,6 +114,9 @@ func (e *engine) join(_ context.Context, ch *channel.ServerChannel, params json.
 	}
 	e.now = ch
 	e.ready <- ch
+	if e.reply != nil {
+		return &engineChannel{e, ch, e.joins}, e.reply, nil
+	}
 	reply := map[string]any{}
 	if len(e.grants) > 0 {
 		reply["extensions"] = e.grants
@@ -197,6 +207,13 @@ func (e *engine) topics() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.let)
+}
+
+// end ends the daemon's channel: with phx_close, or phx_error where there is an error. The connection stays.
+func (e *engine) end(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now.Close(err)
 }
 
 // drop cuts the daemon's connection.

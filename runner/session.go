@@ -83,9 +83,7 @@ func (s *session) run(ctx context.Context, wanted func() bool) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if time.Since(began) >= s.m.o.StableAfter {
-			wait.reset()
-		}
+		wait.lived(time.Since(began), s.m.o.StableAfter)
 		r := judge(err, s.project.ID)
 		since = s.patience(&r, since, began)
 		pause := wait.next(r.after)

@@ -159,7 +159,7 @@ func (c Client) do(ctx context.Context, call request, out any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return c.refused(call, resp, bearer)
+		return withWords(c.refused(call, resp, bearer))
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, call.largest+1))
 	switch {

@@ -125,7 +125,9 @@ func TestARefusalIsNamedByItsStatus(t *testing.T) {
 	} {
 		c := answering(t, saying(tt.status, "application/json", words))
 		_, err := c.Ticket(t.Context(), "p1")
-		failuretest.Produced(t, err, tt.onTicket)
+		if f := failuretest.Produced(t, err, tt.onTicket); !strings.HasSuffix(f.Cause, fmt.Sprintf(" (HTTP %d: the server's own words)", tt.status)) {
+			t.Errorf("the cause lacks the server's own words: %s", f.Cause)
+		}
 		var status *StatusError
 		if !errors.As(err, &status) || status.Status != tt.status || !strings.Contains(err.Error(), "the server's own words") {
 			t.Errorf("%d: %v", tt.status, err)

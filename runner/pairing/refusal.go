@@ -96,6 +96,13 @@ func (c Client) refused(call request, resp *http.Response, bearer settings.Secre
 	return f
 }
 
+// withWords has the status and the server's own words stand in the cause, which travels further than the error does: into
+// the log and the daemon's status.
+func withWords(err error) error {
+	f := failure.As(err)
+	return f.Because("%s (%v)", f.Cause, f.Err)
+}
+
 // unauthorized names the cause of a 401: by the clocks, and, where the server tells one, as a hub does, by that.
 func (c Client) unauthorized(resp *http.Response, told failure.Name, named func(failure.Name) *failure.Failure) *failure.Failure {
 	if told == failure.CredentialRevoked || told == failure.CredentialUnknown {

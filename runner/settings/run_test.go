@@ -63,6 +63,25 @@ func TestTheFolderOfAPackageManagerCounts(t *testing.T) {
 	}
 }
 
+func TestTheProjectAndItsFolderHaveOneOrder(t *testing.T) {
+	src := someone(t)
+	pair(t, src.WorkDir)
+	for _, tt := range []struct {
+		flags        RunFlags
+		project, dir string
+	}{
+		{RunFlags{Project: "p-flag", Dir: "/srv/shop"}, "p-flag", "/srv/shop"},
+		{RunFlags{Project: "p-flag"}, "p-flag", src.WorkDir},
+		{RunFlags{Dir: "shop"}, "p-file", filepath.Join(src.WorkDir, "shop")},
+		{RunFlags{}, "p-file", src.WorkDir},
+	} {
+		r, err := resolve(t, tt.flags, src)
+		if err != nil || r.ProjectID != tt.project || r.Dir != tt.dir || r.Machine() {
+			t.Errorf("%+v: %+v, %v", tt.flags, r, err)
+		}
+	}
+}
+
 func TestTheServersAddressHasOneOrder(t *testing.T) {
 	config := `{"api_url": "https://config.example"}`
 	for _, tt := range []struct {
@@ -218,7 +237,7 @@ func TestTheBaseHasOneOrder(t *testing.T) {
 	if got := with(RunFlags{}, `{"base": "/srv/file/"}`).Base; got != "/srv/file" {
 		t.Error(got)
 	}
-	r := with(RunFlags{}, `{}`)
+	r := with(RunFlags{}, `{}`, "BRABO_PROJECTS_BASE=/srv/of-the-server")
 	if r.Base != "/srv/from-installer" || !r.Machine() || r.Dir != "" {
 		t.Errorf("%+v", r)
 	}

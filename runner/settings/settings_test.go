@@ -109,7 +109,7 @@ func TestDefaultsHoldWhereNothingIsSet(t *testing.T) {
 	home := src.Folders().Home
 	for name, want := range map[string]string{
 		"api_url": "", "roots": showJSON([]string{home}), "connect.backoff_max": "1m", "connect.heartbeat": "30s",
-		"connect.attempts": "120", "connect.read_limit": "8MiB", "commands.deadline": "14s", "commands.queue": "1000",
+		"connect.attempts": "120", "connect.read_limit": "8MiB", "commands.deadline": "14s", "commands.git_deadline": "55s", "commands.queue": "1000",
 		"commands.umask": "", "output.result": "32KiB", "output.spool_total": "1GiB", "container.drift": "report",
 		"container.pull": "0s", "terminals.enabled": "true", "journal.keep": "30d", "log.level": "info",
 		"git.protocols": "https ssh", "hub.listen": "127.0.0.1:4680", "hub.events_keep": "forever",
