@@ -133,6 +133,9 @@ func (f fields) decision(event string) (*Decision, *failure.Failure) {
 	if d.Kind != "human" && d.Kind != "policy" {
 		return nil, malformed(event, "`decision.kind` is %q, not human or policy", d.Kind)
 	}
+	if d.At.IsZero() {
+		return nil, malformed(event, "`decision.at` does not say when")
+	}
 	return d, nil
 }
 
