@@ -165,16 +165,24 @@ func checkManual(t *testing.T, binary string, there func(page string) bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, found := strings.Cut(string(help), "Available Commands:\n")
-	if !found {
+	_, list, found := strings.Cut(string(help), "  runner [command]\n")
+	list, _, ended := strings.Cut(list, "\nFlags:\n")
+	if !found || !ended {
 		t.Fatalf("no list of commands in\n%s", help)
 	}
-	list, _, _ = strings.Cut(list, "\n\n")
+	commands := 0
 	for line := range strings.Lines(list) {
+		if !strings.HasPrefix(line, "  ") { // the head of a group, or the line before it
+			continue
+		}
+		commands++
 		name := strings.Fields(line)[0]
 		if name != "help" && !there("runner-"+name+".1") {
 			t.Errorf("no page for runner %s", name)
 		}
+	}
+	if commands < 20 {
+		t.Errorf("only %d commands were found in\n%s", commands, help)
 	}
 	if strings.Contains(list, "manual") {
 		t.Error("the product has the command that only a release needs")
