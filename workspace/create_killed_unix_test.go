@@ -27,7 +27,8 @@ func killedAt(t *testing.T, home string, step int) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "-test.run=^TestIsKilledWhileItPutsARepositoryInPlace$")
-	cmd.Env = append(os.Environ(), killStep+"="+strconv.Itoa(step), killBase+"="+home)
+	cmd.Env = append(os.Environ(), killStep+"="+strconv.Itoa(step), killBase+"="+home,
+		"TMPDIR="+t.TempDir()) // it ends before it can remove its own
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() {

@@ -1,23 +1,6 @@
 package workspace
 
-import (
-	"io/fs"
-	"syscall"
-)
+import "syscall"
 
-// facts are what tells whether a file has been touched.
-type facts struct {
-	dev, inode        uint64
-	size              int64
-	modified, changed int64 // nanoseconds since 1970
-	mode              uint32
-}
-
-// factsOf reads them from what the system told of a file.
-func factsOf(info fs.FileInfo) (facts, bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return facts{}, false
-	}
-	return facts{uint64(st.Dev), st.Ino, st.Size, info.ModTime().UnixNano(), st.Ctimespec.Nano(), uint32(st.Mode)}, true
-}
+// changeTime is in nanoseconds since 1970.
+func changeTime(st *syscall.Stat_t) int64 { return st.Ctimespec.Nano() }

@@ -26,7 +26,8 @@ type round struct {
 
 	before, known map[string]pair
 	settling      time.Duration
-	failed        string // the first file that could not be copied
+	seen          time.Time // before the file whose turn it is was looked at
+	failed        string    // the first file that could not be copied
 	failedErr     error
 	failures      int
 }
@@ -67,6 +68,7 @@ func (r *round) file(ctx context.Context, path string) error {
 	if r.dirErr != nil {
 		return r.dirErr
 	}
+	r.seen = time.Now()
 	src, err := r.src.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !src.Mode().IsRegular() {
 		return errSkipped
@@ -163,10 +165,11 @@ func pairOf(src, dst fs.FileInfo) (pair, bool) {
 // settling is longer than the step of any usual file system's clock (FAT's is two seconds).
 const settling = 2 * time.Second
 
-// settled reports whether a write to the project's file from now on is sure to get another change time. The other
-// side's needs no such care: a write there also gives it another time of modification than the project's.
+// settled reports whether a write to the project's file since it was looked at is sure to have got another change time,
+// however long it took to read. The other side's needs no such care: a write there also gives it another time of
+// modification than the project's.
 func (r *round) settled(p pair) bool {
-	age := time.Duration(time.Now().UnixNano() - p.src.changed)
+	age := time.Duration(r.seen.UnixNano() - p.src.changed)
 	return age >= r.settling || age <= -r.settling
 }
 

@@ -49,6 +49,10 @@ func (g Git) admit(address string) (host string, err error) {
 		return "", refused("it has an @ behind its host: what stands before it may be the rest of a password with a slash in it").
 			Then("send the credential beside the address; an @ of the path is written %%40")
 	}
+	if strings.Count(address, "@") > 1 {
+		return "", refused("it has more than one @, and programs differ in where its host begins").
+			Then("write the @ of a user name as %%40")
+	}
 	if strings.Contains(u.Scheme, "::") || strings.Contains(address, "::") {
 		return "", refused("it names a program to be run")
 	}

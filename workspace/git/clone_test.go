@@ -85,6 +85,8 @@ func TestCloneTakesHTTPSAndSSHAlone(t *testing.T) {
 		"https://host/x#s3cret":           failure.CloneURLRefused,
 		"https://ana:s3cret?@host/x":      failure.CloneURLRefused,
 		"p@ss:s3cret@host:x":              failure.CloneURLRefused,
+		"https://@s3cret@host":            failure.CloneURLRefused, // a user, or a host, with an @ in it
+		"ssh://git@s3cret@host":           failure.CloneURLRefused,
 		"ana:s3cret":                      failure.GitProtocolRefused,
 		"ana:s3cret@host/x":               failure.GitProtocolRefused,
 		"git:s3cret@host:x":               failure.GitProtocolRefused,
@@ -159,7 +161,7 @@ func TestWordsOfGitAreShownPlain(t *testing.T) {
 // FuzzAddress takes any text for an address, and for a secret at each place of one where people put theirs.
 func FuzzAddress(f *testing.F) {
 	for _, seed := range []string{"https://host/x", "git@host:x", "ssh://u:p@h/x", "https://u:p@h", "-x", "a::b", "https://u:p@h@i/x", "://", "x@y:z",
-		"https://x:1/tok@host/", "1/tok", "p@ss", "a?b", "a#b@c", "//", "://x@y", "%2f%40", "[::1]", "\\", "https://h/%40s/x", "0@0:#"} {
+		"https://x:1/tok@host/", "1/tok", "p@ss", "a?b", "a#b@c", "//", "://x@y", "%2f%40", "[::1]", "\\", "https://h/%40s/x", "0@0:#", "https://@0@0"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
