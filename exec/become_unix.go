@@ -101,7 +101,7 @@ func (b Bounds) start(path string, argv []string, attr *os.ProcAttr, mark string
 	if b.empty() {
 		return startFamily(path, argv, attr, mark)
 	}
-	o, scratch, err := b.prepare()
+	o, scratch, err := b.prepare(mark)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (b Bounds) startBounded(o order, path string, argv []string, attr *os.ProcA
 	if err != nil {
 		return nil, err
 	}
-	told, tell, err := os.Pipe()
+	told, tell, err := openPipe()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,8 +61,18 @@ func systemFolders() []string {
 	}
 }
 
+// scratchPrefix begins the names of folders for temporary files of commands with a mark.
+func scratchPrefix(mark string) string {
+	const prefix = "runner-command-"
+	if mark == "" {
+		return prefix
+	}
+	sum := sha256.Sum256([]byte(mark))
+	return prefix + hex.EncodeToString(sum[:8]) + "-"
+}
+
 // prepare turns the bounds into an order and, for a confined command, makes the folder for temporary files.
-func (b Bounds) prepare() (o order, scratch string, err error) {
+func (b Bounds) prepare(mark string) (o order, scratch string, err error) {
 	o.Limits = b.Limits.ofProcess()
 	if b.Confine == nil {
 		return o, "", nil
@@ -72,7 +84,7 @@ func (b Bounds) prepare() (o order, scratch string, err error) {
 	if o.Read, o.Write, err = b.Confine.reach(); err != nil {
 		return o, "", err
 	}
-	if scratch, err = os.MkdirTemp("", "runner-command-"); err != nil {
+	if scratch, err = os.MkdirTemp("", scratchPrefix(mark)+"*"); err != nil {
 		return o, "", failure.New(failure.CouldNotStart, os.TempDir()).Because("there can be no folder for temporary files").Wrap(err)
 	}
 	o.Write = append(o.Write, scratch)

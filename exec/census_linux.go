@@ -8,8 +8,8 @@ import (
 
 // excess tells what limit the family is past, as its cgroup says or a count of it; nil: none.
 func (f *family) excess(l Limits) *excess {
-	if e := f.cell.excess(l); e != nil {
-		return e
+	if f.cell != nil {
+		return f.cell.excess(l) // the kernel keeps both, and reclaims what can be read again before it counts it as too much
 	}
 	members := f.census(l.Processes)
 	if e := l.over(int64(len(members)), 0); e != nil || l.Memory == 0 {
@@ -80,17 +80,21 @@ func resident(pid int) int64 {
 	return 0
 }
 
-// proportional is resident with each page divided by the number of processes that have it.
+// proportional is resident with each page divided by the number of processes that have it, and without those of files,
+// which the kernel takes back when it needs them.
 func proportional(pid int) int64 {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
 	if err != nil {
 		return resident(pid) // another user's (sudo), or a kernel without it
 	}
+	kib := make(map[string]int64)
 	for line := range bytes.Lines(text) {
-		if fields := bytes.Fields(line); len(fields) > 1 && string(fields[0]) == "Pss:" {
-			kib, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-			return kib << 10
+		if fields := bytes.Fields(line); len(fields) > 1 {
+			kib[string(fields[0])], _ = strconv.ParseInt(string(fields[1]), 10, 64)
 		}
 	}
-	return 0 // it has ended
+	if _, told := kib["Pss_File:"]; told {
+		return (kib["Pss:"] - kib["Pss_File:"]) << 10
+	}
+	return kib["Pss:"] << 10 // before Linux 5.9; 0: it has ended
 }

@@ -28,6 +28,10 @@ const cellPrefix = "command-"
 // ownLeaf is where this process goes: a cgroup with controllers for its children may hold no processes itself.
 const ownLeaf = "daemon"
 
+// ownThreads are allowed to a command beyond its limit until the program between has become it: the kernel counts threads,
+// and that program has some, however few the command may have.
+const ownThreads = 256
+
 // controllers have to be there.
 func controllers() []string { return []string{"memory", "pids"} }
 
@@ -154,12 +158,23 @@ func (b Bounds) enclose(attr *os.ProcAttr) *cell {
 	if b.Cgroup == nil || !b.Limits.counted() {
 		return nil
 	}
-	x, err := b.Cgroup.cell(b.Limits)
+	limits := b.Limits
+	if !b.empty() && limits.Processes > 0 {
+		limits.Processes += ownThreads
+	}
+	x, err := b.Cgroup.cell(limits)
 	if err != nil {
 		return nil
 	}
 	attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(x.open.Fd())
 	return x
+}
+
+// tighten takes back what the program between was given, when the command is there in its place.
+func (x *cell) tighten(l Limits) {
+	if x != nil && l.Processes > 0 {
+		_ = tell(x.folder, "pids.max", strconv.FormatInt(l.Processes, 10)) // what is left otherwise is a limit, too
+	}
 }
 
 // cell makes a cgroup with the limits.
@@ -193,7 +208,7 @@ func (x *cell) excess(l Limits) *excess {
 	switch {
 	case x == nil:
 	case x.happened("pids.events", "max"):
-		return l.over(l.Processes+1, 0)
+		return &excess{"pids", fmt.Sprintf("it had more than the %d processes and threads of `pids`", l.Processes)}
 	case x.happened("memory.events", "oom_kill"):
 		return &excess{"memory", fmt.Sprintf("it needed more than the %d MiB of `memory`", l.Memory>>20)}
 	}

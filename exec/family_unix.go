@@ -54,6 +54,7 @@ func newFamily(c *Command, out *os.File) (*family, error) {
 		return nil, err
 	}
 	f.cell = cell
+	f.cell.tighten(c.Limits)
 	return f, nil
 }
 

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,12 +39,16 @@ func (f *family) identity() string {
 // EndLeftovers ends what a command of an earlier daemon left running when that daemon was killed, and returns when it
 // is gone or ctx ends. pid and identity are what Command.Started was told. Nothing is ended by its number alone: of
 // another boot nothing is, and of this one only what lies in the command's session or carries its mark. It returns how
-// many processes were ended; those of another user are none of them. Where the system can't tell whose a process is,
-// which is everywhere but on Linux, it ends nothing and says so.
+// many processes were ended; those of another user are none of them. The command's folder for temporary files goes, too.
+// Where the system can't tell whose a process is, which is everywhere but on Linux, it ends nothing and says so.
 func EndLeftovers(ctx context.Context, pid int, identity string) (ended int, err error) {
 	l, err := parseLeftover(pid, identity)
-	if err != nil || l.boot != bootID() {
+	if err != nil {
 		return 0, err
+	}
+	if l.boot != bootID() {
+		l.tidy()
+		return 0, nil
 	}
 	return l.end(ctx)
 }
@@ -56,8 +62,24 @@ func EndMarked(ctx context.Context, mark string) (ended int, err error) {
 	return leftover{mark: mark}.end(ctx)
 }
 
-// end ends what is left.
+// tidy removes the folder for temporary files of a command that was confined, where TMPDIR is as it was. In a folder that
+// everybody may write in, only what is this user's own is removed.
+func (l leftover) tidy() {
+	entries, _ := os.ReadDir(os.TempDir())
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || !info.IsDir() || !strings.HasPrefix(entry.Name(), scratchPrefix(l.mark)) {
+			continue
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) == os.Geteuid() {
+			removeScratch(filepath.Join(os.TempDir(), entry.Name()))
+		}
+	}
+}
+
+// end ends what is left, and removes its folder for temporary files.
 func (l leftover) end(ctx context.Context) (ended int, err error) {
+	defer l.tidy()
 	seen := map[int]bool{}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,9 @@ import (
 // doomedMark names the mark of what a doomed daemon runs.
 const doomedMark = "EXEC_TEST_MARK"
 
+// doomedConfined names the folder that what a doomed daemon runs is confined to.
+const doomedConfined = "EXEC_TEST_CONFINED"
+
 // doomedDaemon is a daemon that runs text until it is killed: what TestMain makes of the test binary for killDaemon.
 func doomedDaemon(text string) {
 	shell, err := FindShell(nil)
@@ -23,8 +27,13 @@ func doomedDaemon(text string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	var bounds Bounds
+	if os.Getenv(doomedConfined) != "" {
+		bounds = Bounds{Helper: []string{os.Args[0], asBetween}, Confine: &Confine{Write: []string{os.Getenv(doomedConfined)}}}
+	}
 	Run(context.Background(), Command{
-		Text: text, Shell: shell, Dir: os.TempDir(), Env: os.Environ(), ResultLimit: 1000,
+		Bounds: bounds,
+		Text:   text, Shell: shell, Dir: os.TempDir(), Env: os.Environ(), ResultLimit: 1000,
 		Mark:    os.Getenv(doomedMark),
 		Observe: func(chunk []byte) { os.Stdout.Write(chunk) },
 		Started: func(pid int, identity string) { fmt.Println("started", pid, identity) },
@@ -68,6 +77,48 @@ func killDaemon(t *testing.T, text string, want int) (shell int, identity string
 func runs(pid int) bool {
 	p, ok := readProcess(pid)
 	return ok && !p.zombie
+}
+
+// Needs bash and a kernel with Landlock.
+func TestTemporaryFilesOfAKilledDaemonsCommandGo(t *testing.T) {
+	systemBash(t)
+	if _, err := Confinement(); err != nil {
+		missing(t, "Landlock: "+err.Error())
+	}
+	for name, end := range map[string]func(shell int, identity string) (int, error){
+		"by what was noted": func(shell int, identity string) (int, error) {
+			return EndLeftovers(context.Background(), shell, identity)
+		},
+		"of another boot": func(shell int, identity string) (int, error) {
+			_, rest, _ := strings.Cut(identity, ":")
+			return EndLeftovers(context.Background(), shell, "another:"+rest)
+		},
+		"by the mark": func(int, string) (int, error) { return EndMarked(context.Background(), "a-mark/of-no-file") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			temporary := t.TempDir()
+			t.Setenv("TMPDIR", temporary)
+			t.Setenv(doomedMark, "a-mark/of-no-file")
+			t.Setenv(doomedConfined, t.TempDir())
+			others := filepath.Join(temporary, scratchPrefix("another mark")+"1")
+			if err := os.Mkdir(others, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			shell, identity, _ := killDaemon(t, `echo kept >$TMPDIR/file; echo pid $$; sleep 300`, 1)
+			if left, _ := filepath.Glob(filepath.Join(temporary, "runner-command-*", "file")); len(left) != 1 {
+				t.Fatalf("it had no folder of its own: %v", left)
+			}
+			if _, err := end(shell, identity); err != nil {
+				t.Error(err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(temporary, "runner-command-*")); len(left) != 1 || left[0] != others {
+				t.Errorf("there are %v, and should be the other command's alone", left)
+			}
+			if _, err := EndLeftovers(context.Background(), shell, identity); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 func TestLeftoversOfAKilledDaemonAreEnded(t *testing.T) {

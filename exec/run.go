@@ -3,7 +3,6 @@ package exec
 import (
 	"cmp"
 	"context"
-	"os"
 	"time"
 )
 
@@ -48,7 +47,7 @@ func start(ctx context.Context, c *Command) Result {
 	if !c.Deadline.IsZero() {
 		c.by = time.Now().Add(r.window.untilTerm(time.Now()))
 	}
-	reader, writer, err := os.Pipe()
+	reader, writer, err := openPipe()
 	if err != nil {
 		return notRun(startFailure(c, err))
 	}

@@ -47,7 +47,7 @@ func (s systemctl) reach(ctx context.Context, id ID) error {
 		return nil
 	}
 	if platform := service.Platform(); platform != "linux-systemd" {
-		return silent(err, "this Linux is run by %s instead of systemd: start `runner run` with that", platform)
+		return silent(err, "this Linux is run by %s instead of systemd: have that start `runner run`, and `runner hub` where a hub is wanted", platform)
 	}
 	if id.System {
 		return silent(err, "look at `systemctl status`")

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package exec
+
+import "os"
+
+func openPipe() (reader, writer *os.File, err error) { return os.Pipe() }
