@@ -39,11 +39,11 @@ func textRef(s string) Ref {
 	if s == "" {
 		return ""
 	}
-	quoted, err := json.Marshal(s)
-	if err != nil {
+	var b bytes.Buffer
+	if err := writeString(&b, s); err != nil {
 		return ""
 	}
-	return Ref(quoted)
+	return Ref(b.String())
 }
 
 // Message is one message of a channel.
@@ -65,6 +65,7 @@ type Binary []byte
 
 var (
 	errNotUTF8   = errors.New("text that is not UTF-8")
+	errNotArray  = errors.New("no array")
 	errTooShort  = errors.New("fewer than five elements")
 	errBadRef    = errors.New("a ref that is neither string, number nor null")
 	errBadTopic  = errors.New("a topic that is neither string nor null")
@@ -78,15 +79,17 @@ func decodeText(data []byte) (Message, error) {
 	if !utf8.Valid(data) {
 		return Message{}, errNotUTF8
 	}
-	var parts [5]json.RawMessage
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return Message{}, fmt.Errorf("not a JSON array: %w", err)
+	if !json.Valid(data) {
+		return Message{}, fmt.Errorf("not JSON: %w", json.Unmarshal(data, new(any)))
+	}
+	parts, ok := elements(data)
+	if !ok {
+		return Message{}, errNotArray
 	}
 	if parts[4] == nil {
 		return Message{}, errTooShort
 	}
 	var m Message
-	var ok bool
 	if m.JoinRef, ok = decodeRef(parts[0]); !ok {
 		return Message{}, errBadRef
 	}
@@ -103,6 +106,39 @@ func decodeText(data []byte) (Message, error) {
 	}
 	m.Payload = parts[4]
 	return m, nil
+}
+
+// blanks are what may stand between the parts of JSON.
+const blanks = " \t\r\n"
+
+// elements splits an array that is known to be valid JSON; of more than five elements it gives the first five, of fewer
+// nil for those that lack. They share the memory of data.
+func elements(data []byte) (parts [5]json.RawMessage, isArray bool) {
+	data = bytes.Trim(data, blanks)
+	if data[0] != '[' {
+		return parts, false
+	}
+	found, begun, depth, quoted := 0, 1, 0, false
+	for at := 1; found < len(parts) && at < len(data); at++ {
+		switch c := data[at]; {
+		case quoted && c == '\\':
+			at++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+		case depth > 0 && (c == ']' || c == '}'):
+			depth--
+		case depth == 0 && (c == ',' || c == ']'):
+			if part := bytes.Trim(data[begun:at:at], blanks); len(part) > 0 { // nothing is in an empty array alone
+				parts[found] = part
+				found++
+			}
+			begun = at + 1
+		}
+	}
+	return parts, true
 }
 
 // decodeRef takes what may stand for a ref. An empty string counts as null.
@@ -132,16 +168,9 @@ func unquote(raw []byte) (string, bool) {
 // encodeText writes [join_ref, ref, topic, event, payload]. A nil payload is
 // sent as {}, which is what the official clients send for none.
 func encodeText(joinRef, ref Ref, topic, event string, payload any) ([]byte, error) {
+	raw, isRaw := payload.(json.RawMessage)
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // the text of results would grow for nothing
-	value := func(v any) error {
-		if err := enc.Encode(v); err != nil {
-			return err
-		}
-		b.Truncate(b.Len() - 1) // the encoder ends with a new line
-		return nil
-	}
+	b.Grow(len(joinRef) + len(ref) + len(topic) + len(event) + len(raw) + 32)
 	b.WriteByte('[')
 	writeRef(&b, joinRef)
 	b.WriteByte(',')
@@ -149,21 +178,60 @@ func encodeText(joinRef, ref Ref, topic, event string, payload any) ([]byte, err
 	b.WriteByte(',')
 	if topic == "" {
 		b.WriteString("null")
-	} else if err := value(topic); err != nil {
+	} else if err := writeString(&b, topic); err != nil {
 		return nil, err
 	}
 	b.WriteByte(',')
-	if err := value(event); err != nil {
+	if err := writeString(&b, event); err != nil {
 		return nil, err
 	}
 	b.WriteByte(',')
-	if payload == nil {
+	var err error
+	switch {
+	case payload == nil:
 		b.WriteString("{}")
-	} else if err := value(payload); err != nil {
+	case isRaw && raw != nil:
+		err = json.Compact(&b, raw)
+	default:
+		err = writeValue(&b, payload)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("encoding the payload of %s: %w", event, err)
 	}
 	b.WriteByte(']')
 	return b.Bytes(), nil
+}
+
+// writeValue writes v without escaping what HTML would want escaped: the text of results would grow for nothing.
+func writeValue(b *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // the encoder ends with a new line
+	return nil
+}
+
+// writeString writes s as JSON. Topics, events and refs are short and almost always plain.
+func writeString(b *bytes.Buffer, s string) error {
+	if !isPlain(s) {
+		return writeValue(b, s)
+	}
+	b.WriteByte('"')
+	b.WriteString(s)
+	b.WriteByte('"')
+	return nil
+}
+
+// isPlain reports whether s stands in JSON as it is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 func writeRef(b *bytes.Buffer, r Ref) {

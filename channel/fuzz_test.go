@@ -12,7 +12,7 @@ func FuzzDecodeText(f *testing.F) {
 	for _, seed := range []string{
 		`["1","2","terminal:1","phx_reply",{"status":"ok","response":{}}]`,
 		`[null,null,"t","e",null]`, `[1,2.5e3,null,"e",[]]`, `[1,2,3,4,5]`, `[]`, `{}`, `null`, ``,
-		`["1","2","t","e",{},"more"]`, `["\u0000","\ud800","\"","\\",""]`, "\xff",
+		`["1","2","t","e",{},"more"]`, ` [ "1" , 2 , "t]\\\"," , "e" , { "a" : [ "},{" ] } ] `, `["\u0000","\ud800","\"","\\",""]`, "\xff",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -20,6 +20,10 @@ func FuzzDecodeText(f *testing.F) {
 		m, err := decodeText(data)
 		if err != nil {
 			return
+		}
+		var parts [5]json.RawMessage
+		if err := json.Unmarshal(data, &parts); err != nil || !bytes.Equal(m.Payload, parts[4]) {
+			t.Errorf("%q: the payload is read as %q, and is %q (%v)", data, m.Payload, parts[4], err)
 		}
 		again, err := encodeText(m.JoinRef, m.Ref, m.Topic, m.Event, m.Payload)
 		if err != nil {
@@ -83,8 +87,8 @@ func TestBadFramesAreRefusedByName(t *testing.T) {
 	}{
 		"not JSON":           {`{not json`, nil},
 		"empty":              {``, nil},
-		"object":             {`{"topic":"t","event":"e","payload":{},"ref":"1"}`, nil},
-		"null":               {`null`, errTooShort},
+		"object":             {`{"topic":"t","event":"e","payload":{},"ref":"1"}`, errNotArray},
+		"null":               {`null`, errNotArray},
 		"four elements":      {`["1","2","t","e"]`, errTooShort},
 		"no elements":        {`[]`, errTooShort},
 		"ref is an object":   {`["1",{},"t","e",{}]`, errBadRef},

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"brabo.dev/runner/channel"
 )
@@ -115,7 +116,8 @@ func (r *replayer) dial(n int, answer stepData) {
 		addr = closed.Addr().String()
 		closed.Close()
 	}
-	d := &channel.Dialer{Header: http.Header{}}
+	// Heartbeats are those of the transcript, however slow the machine is.
+	d := &channel.Dialer{Header: http.Header{}, Heartbeat: time.Hour, HeartbeatGrace: time.Hour}
 	for _, name := range []string{"origin", "sec-websocket-protocol"} {
 		if v, ok := r.request.Headers[name]; ok {
 			d.Header.Set(name, v)

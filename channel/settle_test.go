@@ -69,6 +69,9 @@ func (p *player) unanswered() {
 		<-finished
 	}
 	p.giveUp()
+	for range len(p.actions) - open { // before anything else could be their end
+		<-finished
+	}
 }
 
 // outcome is a line for each thing that the client did or saw.
