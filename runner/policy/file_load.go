@@ -21,11 +21,20 @@ func Load(path string) (File, error) {
 	data, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return ParseFile(path, []byte(`{"allow": [], "deny": [], "ask": []}`))
+		return noFile(), nil
 	case err != nil:
 		return File{}, err
 	}
 	return ParseFile(path, data)
+}
+
+// noFile is what counts where there is no file: each list is there, and empty.
+func noFile() File {
+	f := File{Permissions: Permissions{Allow: []string{}, Deny: []string{}, Ask: []string{}}}
+	for _, name := range []List{ListAllow, ListDeny, ListAsk} {
+		f.members = append(f.members, fileMember{name: string(name), value: []byte("[]")})
+	}
+	return f
 }
 
 // readFile gives the content, an error that is fs.ErrNotExist, or a failure.
@@ -34,7 +43,11 @@ func readFile(path string) ([]byte, error) {
 		return failure.New(failure.PermissionsFileInvalid, path).Because("%s", cause).Then("%s", next).Wrap(err)
 	}
 	const move = "put a real file there, or move it away"
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case err == nil && !info.Mode().IsRegular():
 		return nil, bad(nil, "it is "+nameOf(info.Mode())+", not a file", move)
 	}
 	f, err := openFile(path)
@@ -45,7 +58,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, bad(err, "it can't be read", "look at owner and mode of the file and of the folders above it")
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	info, err = f.Stat()
 	switch {
 	case err != nil:
 		return nil, bad(err, "it can't be read", "look at the file system")

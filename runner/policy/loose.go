@@ -10,12 +10,13 @@ import "strings"
 // It knows no grammar beyond where a command can begin: behind an operator, a bracket or a reserved word. What stands
 // in a bracket or quote that does not end is no command, since Bash gives up there, too.
 type loose struct {
-	src   string
-	pos   int
-	depth int
-	ahead int // characters that were looked at ahead of time
-	docs  []heredoc
-	end   bool // a bracket or quote is open at the end of the text, or it nests too deeply
+	src    string
+	pos    int
+	depth  int
+	ahead  int  // characters that were looked at ahead of time
+	isData bool // src is the text of a here-document or of arithmetic
+	docs   []heredoc
+	end    bool // a bracket or quote is open at the end of the text, or it nests too deeply
 
 	commands []string    // simple commands, substitutions in them left out
 	apart    []laterText // texts that Bash reads by themselves, later
@@ -74,7 +75,9 @@ func (l *loose) list(end byte) bool {
 		l.end = true
 		l.commands, l.apart = l.commands[:commands], l.apart[:apart]
 	case l.end:
-		l.apart = l.apart[:c.apart]
+		if !l.isData { // where what stands in front of the break has run by then
+			l.apart = l.apart[:c.apart]
+		}
 	default:
 		l.flush(&c)
 	}

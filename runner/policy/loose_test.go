@@ -72,12 +72,39 @@ func TestASecondReadingAddsNoSegmentTwice(t *testing.T) {
 	}
 }
 
-func TestACoprocessWithARedirectionAloneIsACommand(t *testing.T) {
+func TestWhatAHereDocumentRunsInFrontOfABreakIsFound(t *testing.T) {
 	p := Permissions{Deny: []string{"Terminal(reboot)"}}
-	for _, text := range []string{"coproc reboot >x", "coproc {reboot,now} &>x", "coproc reboot", "coproc reboot export a", "coproc X { reboot; }"} {
+	for _, text := range []string{"cat <<E\n`reboot`$( esac", "cat <<E\n`reboot`\"$(x) \"$( esac", "cat <<E\n$(reboot)`ls`${x", "cat <<E\n`reboot`$(( 1", "cat <<E\n`rebo''ot`$( esac\nE\nls"} {
 		if d, denied := RecheckDeny(Action{Type: "terminal", Command: text}, p, Context{}); !denied {
 			t.Errorf("%q: %+v", text, d)
 		}
+	}
+}
+
+func TestACoprocessWithARedirectionAloneIsACommand(t *testing.T) {
+	p := Permissions{Deny: []string{"Terminal(reboot)"}}
+	for _, text := range []string{
+		"coproc reboot >x", "coproc {reboot,now} &>x", "coproc reboot", "coproc reboot export a", "coproc X { reboot; }",
+		"coproc reboot | cat", "coproc reboot now | cat | cat", "coproc reb''oot x|eval ", "coproc reboot >x | cat", "coproc reboot export a | cat",
+		"coproc reboot time x", "coproc reboot let 1 | cat", "coproc X { reboot; } | cat", "coproc X=1 reboot | cat", "coproc X=1 Y=2 reboot",
+		"coproc reboot x=1 | cat", "coproc X if true; then reboot; fi | cat", "coproc ls | reboot", "coproc reboot coproc x", "coproc reboot a=(1)",
+		"coproc reboot |& cat", "{ coproc reboot | cat; }", "echo $(coproc reboot | cat)", "coproc reboot | cat && ls", "! coproc reboot | cat",
+	} {
+		if d, denied := RecheckDeny(Action{Type: "terminal", Command: text}, p, Context{}); !denied {
+			t.Errorf("%q: %+v", text, d)
+		}
+	}
+}
+
+func TestAnAssignmentBehindTheCommandOfACoprocessIsAWord(t *testing.T) {
+	p := Permissions{Deny: []string{"Terminal(dd of=/dev/sda)"}}
+	for _, text := range []string{"coproc dd of=/dev/sda", "coproc dd of=/dev/sda | cat", "coproc X=1 dd of=/dev/sda bs=1 | cat", "coproc dd 'of=/dev/sda'"} {
+		if d, denied := RecheckDeny(Action{Type: "terminal", Command: text}, p, Context{}); !denied {
+			t.Errorf("%q: %+v", text, d)
+		}
+	}
+	if _, denied := RecheckDeny(Action{Type: "terminal", Command: "coproc dd of+=/dev/sda"}, p, Context{}); denied {
+		t.Error("another word is denied")
 	}
 }
 

@@ -108,6 +108,8 @@ func FuzzWhatBashRunsIsReported(f *testing.F) {
 	f.Add([]byte{39, 20, 0, 21, 42})
 	f.Add([]byte{44, 0, 21, 54})
 	f.Add([]byte{0, 36, 4})
+	f.Add([]byte{83, 6, 12, 67})
+	f.Add([]byte(")qaqz0z0z1"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		text := script(data)
 		if strings.Count(text, ",") > 3 {

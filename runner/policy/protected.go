@@ -22,16 +22,18 @@ type Protected struct {
 // command is read with its wrappers, its quotes and its changes of directory resolved; what hides in the output of a
 // program, in a value from outside or behind a link is not seen.
 func (r *Recheck) Steers(p Protected) string {
-	if call := r.cmd.calls(p); call != "" {
+	if call := r.cmd.calls(p, r.text); call != "" {
 		if call == tooMany {
 			return "it holds " + tooMany + "; send it in smaller parts"
 		}
 		return "it calls `" + call + "`, which decides about it"
 	}
-	s := shield{Protected: p, folders: make([][]string, len(p.Folders)), spelled: p.spellings()}
+	s := shield{Protected: p, folders: make([][]string, len(p.Folders))}
 	for i, f := range p.Folders {
 		s.folders[i] = split(f)
 	}
+	s.learn(r.cmd)
+	s.spelled = s.spellings()
 	hit := s.command(r.cmd.analysis, r.cwd)
 	if hit == "" {
 		hit = s.text(r.text) // in a comment, or in what could not be read
@@ -55,66 +57,6 @@ func (p Protected) SteersPath(file string) bool {
 	}
 	for _, f := range p.Files {
 		if path.Base(file) == fold(f) {
-			return true
-		}
-	}
-	return false
-}
-
-// maxAliases is how many variables are followed that a text gives this program's name.
-const maxAliases = 16
-
-// calls finds a segment that runs one of the programs with one of the commands.
-func (c *command) calls(p Protected) string {
-	programs := append([]string(nil), p.Programs...)
-	each := func(f func(s *segment, all, named bool) bool) bool {
-		for _, u := range c.units {
-			for _, s := range u.readings {
-				if f(s, false, false) {
-					return true
-				}
-				for i := range s.tails {
-					if t := &s.tails[i]; f(t.seg, t.all, t.named) {
-						return true
-					}
-				}
-			}
-		}
-		return false
-	}
-	each(func(s *segment, _, _ bool) bool { // a name that was given the program's name is one, too
-		for i := range s.assigns {
-			if v := s.assigns[i].value.lastPart(); isOneOf(v.text, p.Programs) && !isOneOf("$"+s.assigns[i].name, programs) {
-				programs = append(programs, "$"+s.assigns[i].name)
-			}
-		}
-		return len(programs) > len(p.Programs)+maxAliases
-	})
-	if len(programs) > len(p.Programs)+maxAliases {
-		return tooMany
-	}
-	call := ""
-	each(func(s *segment, all, named bool) bool {
-		for _, program := range programs {
-			if !all && (len(s.flat) == 0 || !s.flat[0].braced && !(PatternWord{Text: program}).canVerb(&s.flat[0])) {
-				continue
-			}
-			for _, sub := range p.Commands {
-				e := external{pieces: []PatternWord{{Text: program}, {Text: sub}}}
-				if e.found(s.flat, all, named) {
-					call = program + " " + sub
-					return true
-				}
-			}
-		}
-		return false
-	})
-	return call
-}
-
-func isOneOf(text string, list []string) bool {
-	for _, l := range list {
-		if text == l {
 			return true
 		}
 	}
@@ -177,10 +119,10 @@ func (s *shield) command(a *analysis, cwd string) string {
 		look(it.tokens)
 		look(it.writes)
 		if it.unit != nil {
-			for _, seg := range it.unit.readings {
+			for k, seg := range it.unit.readings {
 				s.segment(seg, look)
 				if hit == "" {
-					hit = s.around(seg, dirs)
+					hit = s.around(seg, a.items[i].unit.readings[k], dirs)
 				}
 			}
 		}

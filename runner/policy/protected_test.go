@@ -130,10 +130,29 @@ func TestFurtherRulesDenyAsTheFileDoes(t *testing.T) {
 	}
 }
 
-// TestHugeInputsAreSearchedInTime would not end if the words of a text were looked at once for each way to read them.
-// A text does not show all that its programs do; SECURITY.md says so.
+// TestNotDefendedCommandThatReachesTheJudgeByAnotherProgram: a text does not show all that its programs do; SECURITY.md
+// says so.
 func TestNotDefendedCommandThatReachesTheJudgeByAnotherProgram(t *testing.T) {
-	for _, command := range []string{"git -C ~/.config apply x.patch", "unzip -d ~/.config x.zip", "make -C ~/.config"} {
+	for _, command := range strings.Split(strings.TrimSpace(`
+bash check.sh
+. ./check.sh
+cat check.sh | sh
+make -f <(echo 'x:;@runner approve 1')
+./copied approve 1
+cat /usr/bin/runner >copied; ./copied approve 1
+cat link/policy.json
+python3 -c 'import os; os.system("run"+"ner approve 1")'
+echo cnVubmVyIGFwcHJvdmUgMQ== | base64 -d | sh
+cat $(printf %s /home/ana/.config/run ner/policy.json)
+A=r; B=unner; $A$B approve 1
+git -C ~/.config apply x.patch
+make -C ~/.config
+env -C ~/.config cat runner/policy.json
+unzip -d ~/.config x.zip
+grep -r x ~/.config
+find ~/.config -name policy.json -exec cat {} +
+docker run -v /home:/x busybox cat /x/ana/.config/runner/policy.json
+`), "\n") {
 		r := NewRecheck(Action{Type: typeTerminal, Command: command, Cwd: shop}, Permissions{}, Context{ScopeRoot: shop})
 		if got := r.Steers(ours()); got != "" {
 			t.Errorf("%q is seen: %s", command, got)
@@ -154,6 +173,7 @@ func TestManyNamesForThisProgramAreMoreThanCanBeFollowed(t *testing.T) {
 	}
 }
 
+// TestHugeInputsAreSearchedInTime would not end if the words of a text were looked at once for each way to read them.
 func TestHugeInputsAreSearchedInTime(t *testing.T) {
 	inputs := hugeInputs()
 	inputs["names for this program"] = megabyte("", "R=runner;$R x;", "")

@@ -45,6 +45,9 @@ func (s *shield) names(w *word, dirs []seenFrom) bool {
 			return true
 		}
 	}
+	if through, ok := throughProcess(w); ok {
+		return s.names(&through, dirs)
+	}
 	if strings.HasPrefix(w.text, "/") {
 		return s.inside(s.pathOf("", w))
 	}
@@ -59,6 +62,23 @@ func (s *shield) names(w *word, dirs []seenFrom) bool {
 		}
 	}
 	return false
+}
+
+// throughProcess gives what a word names through the root or the folder of a process in /proc, as if it were this one's.
+func throughProcess(w *word) (word, bool) {
+	rest, isProc := strings.CutPrefix(w.front(), "/proc/")
+	_, rest, behind := strings.Cut(rest, "/")
+	if !isProc || !behind {
+		return word{}, false
+	}
+	at := len(w.front()) - len(rest)
+	switch {
+	case strings.HasPrefix(rest, "root/"):
+		return w.after(at + len("root")), true
+	case strings.HasPrefix(rest, "cwd/"):
+		return w.after(at + len("cwd/")), true
+	}
+	return word{}, false
 }
 
 // aside stands for a component that leads away from all protected folders; nothing else is spelled so.
@@ -159,19 +179,51 @@ func alike(path []word, names []string) bool {
 	return unknown == 0 || unknown == 1 && len(names) > 1
 }
 
-// around finds a word of a program that takes whole trees, where it is a folder around a protected one.
-func (s *shield) around(seg *segment, dirs []seenFrom) string {
-	name := seg.name()
-	switch {
-	case name == "cp" && !cpDeep(seg.flat):
-		return ""
-	case in("whole-tree", name), name == "ln", name == "tar", name == "zip":
-	case name == "find" && len(seg.effectWords()) > 0:
-	default:
-		return ""
+// around finds a word of a program that takes whole trees, where it is a folder around a protected one. orig is seg before
+// its words were resolved; what it surely runs is looked at too.
+func (s *shield) around(seg, orig *segment, dirs []seenFrom) string {
+	if takesTrees(seg) {
+		return s.trees(seg.flat, dirs)
 	}
-	for i := 1; i < len(seg.flat); i++ {
-		w := &seg.flat[i]
+	for i := range orig.tails {
+		t := &orig.tails[i]
+		if t.asks {
+			continue // a guess, or somewhere else
+		}
+		from := 0
+		if t.all {
+			for from < len(t.seg.flat) && !takesTrees(&segment{words: t.seg.flat[from:], flat: t.seg.flat[from:]}) {
+				from++
+			}
+		}
+		if s.looked += from; from == len(t.seg.flat) || s.looked > maxLooks {
+			continue
+		}
+		if c := (&segment{words: t.seg.flat[from:], flat: t.seg.flat[from:]}); takesTrees(c) {
+			if hit := s.trees(s.words(c.flat), dirs); hit != "" {
+				return hit
+			}
+		}
+	}
+	return ""
+}
+
+// takesTrees: the program takes whole trees, with these words.
+func takesTrees(seg *segment) bool {
+	switch name := seg.name(); {
+	case name == "cp":
+		return cpDeep(seg.flat)
+	case name == "find":
+		return len(seg.effectWords()) > 0
+	default:
+		return in("whole-tree", name) || name == "ln" || name == "tar" || name == "zip"
+	}
+}
+
+// trees finds a word that is a folder around a protected one.
+func (s *shield) trees(flat []word, dirs []seenFrom) string {
+	for i := 1; i < len(flat); i++ {
+		w := &flat[i]
 		if w.tail || w.text == "" || strings.HasPrefix(w.front(), "-") {
 			continue
 		}

@@ -97,32 +97,6 @@ func (r *reader) compound(cmd syntax.Command, at place) {
 	}
 }
 
-// coproc reads a coprocess. The grammar library takes the first word for its name also where only redirections or a
-// builtin that it parses by itself follow, and where Bash has a command therefore.
-func (r *reader) coproc(c *syntax.CoprocClause, at place) {
-	if c.Name == nil {
-		r.a.give("COPROC", byOther)
-		r.stmt(c.Stmt, at, frontAssigns)
-		return
-	}
-	switch c.Stmt.Cmd.(type) {
-	case nil:
-		c.Stmt.Cmd = &syntax.CallExpr{Args: []*syntax.Word{c.Name}}
-		r.a.give("COPROC", byOther)
-		r.stmt(c.Stmt, at, frontAssigns)
-		return
-	case *syntax.DeclClause, *syntax.LetClause:
-		r.a.issue("a coprocess whose command is not read whole")
-		r.simple(nil, []*syntax.Word{c.Name}, nil, at)
-	}
-	name := c.Name.Lit()
-	r.a.give(name, byOther)
-	if name == "" || steers(name) {
-		r.a.issue("a name that decides what a verb means")
-	}
-	r.stmt(c.Stmt, at, frontAssigns)
-}
-
 // binary walks a list or pipeline, which leans to the left, without recursing along it.
 func (r *reader) binary(c *syntax.BinaryCmd, at place) {
 	var right []*syntax.Stmt

@@ -22,7 +22,7 @@ func (r *reader) loosely(text string) {
 				continue
 			}
 		}
-		l := loose{src: texts[i].text}
+		l := loose{src: texts[i].text, isData: texts[i].data}
 		l.read()
 		for _, command := range l.commands {
 			if !seen[command] {
