@@ -16,9 +16,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/hub"
 	"brabo.dev/runner/runner/hub/store"
+	"brabo.dev/runner/runner/logs"
 	"brabo.dev/runner/runner/redact"
 	"brabo.dev/runner/runner/settings"
 )
@@ -65,13 +67,19 @@ func runHub(ctx context.Context, errOut io.Writer) error {
 	if err := keepToItself(); err != nil {
 		return err
 	}
-	known := &redact.Known{}
-	log := slog.New(slog.NewTextHandler(known.Lines(errOut), &slog.HandlerOptions{Level: levelOf(values.Log.Level)}))
 	folder := filepath.Join(src.Folders().Data, "hub")
 	opened, err := store.Open(folder)
 	if err != nil {
 		return err
 	}
+	known := &redact.Known{}
+	log, logFile, err := logs.Open(logs.Options{ // by the one hub that has the store
+		Folder: hubLogFolder(src.Folders()), Total: values.Log.Total, Level: levelOf(values.Log.Level), People: errOut, Secrets: known,
+	})
+	if err != nil {
+		log.Warn("there is no log file", "failure", err)
+	}
+	defer logFile.Close()
 	token, err := ownerToken(folder)
 	if err != nil {
 		return errors.Join(err, opened.Close())
@@ -104,6 +112,7 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 		ActionDeadline: values.ActionDeadline, OutcomeDeadline: values.OutcomeDeadline, EventsKeep: values.EventsKeep,
 		Hosts: hosts, WorkspacesRoot: values.WorkspacesRoot, ProjectsBase: values.ProjectsBase,
 		Home: folders.Home, Ours: folders.Ours(), Log: log,
+		RefusePeer: func(conn net.Conn) error { return control.RefuseOffspring(conn, folders.State) },
 	})
 	if err != nil {
 		return err
@@ -163,10 +172,10 @@ func announceHub(folder, address string, values settings.Hub, hosts []string, lo
 	if err := settings.WriteFile(filepath.Join(folder, hubAddressFile), append(raw, '\n')); err != nil {
 		return failure.New(failure.HubStoreUnwritable, folder).Wrap(err)
 	}
-	log.Info("the hub listens", "url", address, "owner token", filepath.Join(folder, hubTokenFile))
+	log.Info("the hub listens", "url", address, "owner_token", filepath.Join(folder, hubTokenFile))
 	if values.TLSCert != "" {
 		log.Warn("whoever reaches this address sees the sign-in page and the description of the API, may ask for a daemon to be let in, "+
-			"and may try tokens; only members get further", "listen", values.Listen, "by the names (hub.hosts)", strings.Join(hosts, " "))
+			"and may try tokens; only members get further", "listen", values.Listen, "hosts", strings.Join(hosts, " "))
 	}
 	return nil
 }

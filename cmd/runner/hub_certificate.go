@@ -68,7 +68,7 @@ func (c *hubCertificate) show(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	switch {
 	case err == nil:
 		c.pair, c.read, c.told = pair, now, ""
-		c.log.Info("the certificate was renewed", "good until", pair.Leaf.NotAfter)
+		c.log.Info("the certificate was renewed", "good_until", pair.Leaf.NotAfter)
 	case err.Error() != c.told:
 		c.told = err.Error()
 		c.log.Warn("the certificate in hub.tls_cert and its key can't be used; the last good one is shown", "error", err)

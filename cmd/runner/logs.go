@@ -34,7 +34,7 @@ func newLogsCommand() *cobra.Command {
 folder, so it works when no daemon runs. Control characters in what was logged are made visible.`,
 		Example: `  runner logs -f
   runner logs --since 2h --level warn
-  runner logs --action 51aa --json`,
+  runner logs --action ID --json`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showLogs(cmd, flags)
@@ -106,9 +106,12 @@ func sinceFlag(text string, now time.Time) (time.Time, error) {
 // logFolder is where a daemon with this state folder logs.
 func logFolder(state string) string { return filepath.Join(state, "log") }
 
+// hubLogFolder is where the hub of this user logs.
+func hubLogFolder(f settings.Folders) string { return logFolder(filepath.Join(f.State, "hub")) }
+
 // logFolders are those of every daemon of this user and of the hub.
 func logFolders(f settings.Folders) ([]string, error) {
-	folders := []string{logFolder(f.State), logFolder(filepath.Join(f.State, "hub"))}
+	folders := []string{logFolder(f.State), hubLogFolder(f)}
 	projects, err := filepath.Glob(filepath.Join(globEscape(f.State), "projects", "*", "log"))
 	if err != nil {
 		return nil, fmt.Errorf("looking for logs: %w", err)

@@ -24,7 +24,7 @@ func newServiceUninstall() *cobra.Command {
 		Short: "Stop a service and remove its unit",
 		Long: `uninstall stops the service and removes its unit. Keys, settings and state stay. --purge removes them too: for a project its
 device key and brabo-runner.config.json in the folder that the unit records, for the machine the pairing, the settings and
-the journal, for the hub its database. Keys stay registered on the server; runner logout revokes them.`,
+the journal, for the hub its database and log. Keys stay registered on the server; runner logout revokes them.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return serviceUninstall(cmd.Context(), flags, purge, cmd.OutOrStdout())
@@ -84,7 +84,7 @@ func purgeService(t target, d service.Definition, out io.Writer) error {
 	var paths []string
 	switch d.Kind {
 	case service.Hub:
-		paths = []string{folders.Data}
+		paths = []string{folders.Data, filepath.Dir(hubLogFolder(folders))}
 	default:
 		if path, _, _, ok := seen.ProjectFile(); ok {
 			paths = append(paths, path)

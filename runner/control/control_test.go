@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,12 +23,24 @@ import (
 	"brabo.dev/runner/runner/failure/failuretest"
 )
 
-// asClient makes this test's binary ask the daemon of a folder, print the failure's name or "answered", and end.
-const asClient = "CONTROL_TEST_ASK"
+// Variables that make this test's binary another program.
+const (
+	asClient = "CONTROL_TEST_ASK"    // asks the daemon of a folder, prints the failure's name or "answered", and ends
+	asDaemon = "CONTROL_TEST_DAEMON" // is the daemon of a folder, which prints a line once it listens
+	asCaller = "CONTROL_TEST_CALL"   // connects to a TCP address, and stays
+)
 
 func TestMain(m *testing.M) {
 	if folder := os.Getenv(asClient); folder != "" {
 		ask(folder)
+		return
+	}
+	if folder := os.Getenv(asDaemon); folder != "" {
+		beDaemon(folder)
+		return
+	}
+	if address := os.Getenv(asCaller); address != "" {
+		call(address)
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -44,6 +57,29 @@ func ask(folder string) {
 		return
 	}
 	fmt.Println(err)
+}
+
+// beDaemon listens until its input ends.
+func beDaemon(folder string) {
+	s, err := Listen(Options{Folder: folder, Status: full, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("listening")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	_ = s.Close()
+}
+
+// call keeps a connection until its input ends.
+func call(address string) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	conn.Close()
 }
 
 // full is a status with something in every field.

@@ -2,11 +2,13 @@ package control
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -16,17 +18,25 @@ import (
 // refusePeer says why the peer of conn may ask nothing of the daemon with the id self: it is one of its descendants,
 // or nobody can tell. Nil: it may.
 func refusePeer(conn net.Conn, self int) error {
-	u, ok := conn.(*net.UnixConn)
+	return withDescriptor(conn, func(fd int) error { return judgePeer(fd, self) })
+}
+
+// withDescriptor has f look at the socket below conn.
+func withDescriptor(conn net.Conn, f func(fd int) error) error {
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	socket, ok := conn.(syscall.Conn)
 	if !ok {
 		return fmt.Errorf("%T is no socket", conn)
 	}
-	raw, err := u.SyscallConn()
+	raw, err := socket.SyscallConn()
 	if err != nil {
-		return fmt.Errorf("looking at the socket's peer: %w", err)
+		return fmt.Errorf("looking at the socket: %w", err)
 	}
-	var refused error
-	err = raw.Control(func(fd uintptr) { refused = judgePeer(int(fd), self) })
-	return errors.Join(err, refused)
+	var looked error
+	err = raw.Control(func(fd uintptr) { looked = f(int(fd)) })
+	return errors.Join(err, looked)
 }
 
 func judgePeer(fd, self int) error {

@@ -43,7 +43,7 @@ func (m Machine) engine(ctx context.Context) (string, error) {
 // folder applies the rules of a project root; the probe is written only into a folder that is there.
 func (m Machine) folder(context.Context) (string, error) {
 	if m.Root == "" {
-		return "no folder is set yet", nil
+		return "none is set for all projects; that of each is tested when it is joined", nil
 	}
 	if _, err := os.Stat(m.Root); err != nil {
 		if err := workspace.Permitted(m.Root, m.Folder); err != nil {

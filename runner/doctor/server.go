@@ -108,5 +108,5 @@ func (s Server) credential(ctx context.Context) (string, error) {
 	if len(dropped) > 0 {
 		return "", Warning(dropped[0])
 	}
-	return fmt.Sprintf("the server lists %d projects", len(projects)), nil
+	return fmt.Sprintf("the server takes it; projects: %d", len(projects)), nil
 }

@@ -44,7 +44,7 @@ var core = map[Name]texts{
 		"look at the log around this time (`runner logs`), and report it as a bug; `runner doctor --bundle FILE` gathers what helps"},
 	Usage: {
 		`the command line is not complete or does not fit together`,
-		"see `runner help` for this command"},
+		"see `runner help COMMAND`"},
 	SettingsInvalid: {
 		`the settings file can't be read as it stands`,
 		`correct the named line; nothing starts on a half-understood file`},
@@ -115,7 +115,7 @@ var core = map[Name]texts{
 		`raise the limit if such messages are expected`},
 	CredentialMissing: {
 		`there is no token and no device key in the folders that are searched`,
-		"put the device key into the working folder, or a token into BRABO_ACCOUNT_TOKEN"},
+		"pair this machine with `runner login`, put the device key into the working folder, or a token into BRABO_ACCOUNT_TOKEN"},
 	CredentialInvalid: {
 		`the credential does not have the form that the server issues`,
 		`copy it again, whole`},
@@ -246,7 +246,7 @@ var core = map[Name]texts{
 	// Journal.
 	StateLocked: {
 		`another runner uses this state folder`,
-		`stop the other one, or give this one a state folder of its own`},
+		`stop the other one, or give this one a state folder of its own (XDG_STATE_HOME)`},
 	JournalCorrupt: {
 		`the journal's file can't be read, after a fault of the disk perhaps`,
 		`check the disk; the damaged file was kept beside the new one and may be deleted`},

@@ -20,7 +20,7 @@ const (
 var daemonArea = map[Name]texts{
 	LogUnwritable: {
 		`the folder for the log can't be made or written to`,
-		`look at its owner and at the room on the disk; the daemon goes on without a log file`},
+		`look at its owner and at the room on the disk; all else goes on without a log file`},
 	PathPoor: {
 		`the PATH that commands get lacks what they usually need`,
 		"set it by `commands.environment`, or capture it again with `runner service refresh-env`"},
@@ -37,7 +37,7 @@ var daemonArea = map[Name]texts{
 		`no daemon has this state folder`,
 		"start one with `runner up`, `runner service start` or `runner run`"},
 	ControlRefused: {
-		`it was started by one of the daemon's own actions, and those may not steer the daemon`,
+		`it was started by one of the daemon's own actions, and those may not steer what decides about them`,
 		`ask from a shell of your own, outside of what the daemon runs`},
 	ControlFailed: {
 		`the daemon's local socket can't be used`,

@@ -20,5 +20,5 @@ var doorArea = map[Name]texts{
 		"name it by `--project`; `runner project list` shows them, `runner project add DIR` makes one"},
 	WaitTimedOut: {
 		`the action has no outcome yet`,
-		"it stays as it is: decide with `runner approve` or `runner deny`, and ask again with the same id"},
+		"it stays as it is: decide with `runner approve` or `runner deny`; `runner pending --all` shows what became of it"},
 }

@@ -2,9 +2,11 @@ package hub
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,6 +69,27 @@ func TestActivationSeedsTheListsAndCommitsOfModules(t *testing.T) {
 	h.permissions(t, `{"allow":`)
 	_, err = h.Activate(ana, "p")
 	failuretest.Produced(t, err, failure.PermissionsFileInvalid)
+}
+
+// TestProjectIsChangedWhileItIsActivated is one for the race detector.
+func TestProjectIsChangedWhileItIsActivated(t *testing.T) {
+	h := newRuledHub(t)
+	ana := Actor{kindPerson, "ana"}
+	var changes sync.WaitGroup
+	defer changes.Wait()
+	changes.Go(func() {
+		for i := range 10 {
+			name := fmt.Sprint("name ", i)
+			if _, err := h.ChangeProject(ana, "p", ProjectChange{Name: &name}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 10 {
+		if _, err := h.Activate(ana, "p"); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestHandoffLetsTheInfrastructureAgentStartContainersAndNoMore goes through the rest of that section.

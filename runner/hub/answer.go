@@ -89,7 +89,7 @@ func statusOf(name failure.Name) int {
 		return http.StatusBadRequest
 	case failure.Unauthorized:
 		return http.StatusUnauthorized
-	case failure.Forbidden:
+	case failure.Forbidden, failure.ControlRefused:
 		return http.StatusForbidden
 	case failure.ActionNotFound, failure.ProjectNotFound, failure.NotFound:
 		return http.StatusNotFound

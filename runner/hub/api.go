@@ -21,6 +21,15 @@ type route struct {
 	handler func(http.ResponseWriter, *http.Request, Principal)
 }
 
+// steers: it decides about what runs, or lets somebody decide. What is open to agents does not, nor what only shows; a
+// terminal has nobody decide.
+func (r route) steers() bool {
+	return r.may != nil && !r.may(Principal{Kind: kindAgent}) && (changes(r.method) || r.path == terminalPath)
+}
+
+// terminalPath leads to a shell in a project's folder.
+const terminalPath = "/projects/{id}/terminal"
+
 // anyone is an agent or a person.
 func anyone(Principal) bool { return true }
 
@@ -66,7 +75,7 @@ func (h *Hub) api() []route {
 		{"DELETE", "/projects/{id}", person(policy.Maintainer), h.deleteProject},
 		{"POST", "/projects/{id}/activate", person(policy.Maintainer), h.postActivate},
 		{"POST", "/projects/{id}/accept-handoff", person(policy.Maintainer), h.postHandoff},
-		{"GET", "/projects/{id}/terminal", person(policy.Developer), h.getTerminal},
+		{"GET", terminalPath, person(policy.Developer), h.getTerminal},
 		{"GET", "/projects/{id}/autonomy", person(policy.Viewer), h.getAutonomy},
 		{"PUT", "/projects/{id}/autonomy", person(policy.Maintainer), h.putAutonomy},
 
@@ -119,6 +128,12 @@ func (h *Hub) let(to route) http.HandlerFunc {
 		case !to.may(who):
 			writeError(w, forbidden(subject, "a %s with the role %s may not do this", who.Kind, who.Role))
 		default:
+			if to.steers() {
+				if refused := h.refusePeer(r); refused != nil {
+					writeError(w, refused)
+					return
+				}
+			}
 			to.handler(w, r, who)
 		}
 	}

@@ -140,15 +140,9 @@ func (h *Hub) AlwaysAllow(id, by string) (Always, error) {
 	if !who.Role.AtLeast(policy.Maintainer) {
 		return Always{}, forbidden("action "+id, "what is always allowed is decided by a maintainer or above")
 	}
-	h.mu.Lock()
-	p := h.projects[row.Project]
-	var known Project
-	if p != nil {
-		known = p.Project
-	}
-	h.mu.Unlock()
-	if p == nil {
-		return Always{}, failure.New(failure.ProjectNotFound, "project "+row.Project)
+	p, known, err := h.projectNow(row.Project)
+	if err != nil {
+		return Always{}, err
 	}
 	p.rules.Lock()
 	defer p.rules.Unlock()

@@ -35,15 +35,6 @@ func (h *Hub) Autonomy(id string) ([]Autonomy, error) {
 	return rows, err
 }
 
-func (h *Hub) knows(projectID string) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.projects[projectID] == nil {
-		return failure.New(failure.ProjectNotFound, "project "+printable(projectID))
-	}
-	return nil
-}
-
 // SetAutonomy sets rows of a project; an empty mode removes one. It fails with ProjectNotFound or BadRequest.
 func (h *Hub) SetAutonomy(by Actor, id string, rows []Autonomy) error {
 	for _, r := range rows {

@@ -30,6 +30,12 @@ func (h *Hub) forOwners(shown func(http.ResponseWriter, *http.Request, Principal
 		case !who.Role.AtLeast(policy.Owner):
 			page.WriteFailure(w, http.StatusForbidden, forbidden(r.URL.Path, "an owner lets machines in"))
 		default:
+			if changes(r.Method) {
+				if refused := h.refusePeer(r); refused != nil {
+					page.WriteFailure(w, http.StatusForbidden, refused)
+					return
+				}
+			}
 			shown(w, r, who)
 		}
 	}))

@@ -73,8 +73,8 @@ func (h *Hub) startLocked(p *project, r *running) {
 	case p.runner == nil && (p.lost.IsZero() || time.Since(p.lost) > awayFor):
 		h.endOrLogLocked(r, Failed, &Outcome{Failure: failure.New(failure.NoRunner, "project "+p.ID)})
 	case r.Type == typeContainerStart && r.Message == nil:
-		if !h.closed {
-			h.work.Go(func() { h.prepare(p.Project, r) })
+		if known := p.Project; !h.closed { // it may be changed meanwhile
+			h.work.Go(func() { h.prepare(known, r) })
 		}
 	default:
 		h.queueLocked(p, r)

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -57,7 +58,10 @@ type Config struct {
 	// Home is the home folder, and Ours the product's own folders, which no project may touch.
 	Home string
 	Ours []string
-	Log  *slog.Logger
+	// RefusePeer says why the other end of a connection may not steer, whatever its token. It is asked once a connection,
+	// by the first request that would; nil lets everybody.
+	RefusePeer func(net.Conn) error
+	Log        *slog.Logger
 	// PollInterval is how long a machine that logs in waits between two questions, in whole seconds; zero: 5 s.
 	PollInterval time.Duration
 	// IdleTimeout of the channel; zero: 60 s.

@@ -95,8 +95,8 @@ func (h *Hub) who(r *http.Request) (p Principal, known bool, err error) {
 	}
 	if session := r.Header.Get(SessionHeader); sessionName.MatchString(session) {
 		p.Session = session
-	} else if id, ok := r.Context().Value(connectionKey{}).(string); ok {
-		p.Session = id
+	} else if c := connectionOf(r); c != nil {
+		p.Session = c.name
 	}
 	return p, err == nil, err
 }

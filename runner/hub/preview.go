@@ -16,7 +16,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"brabo.dev/runner/runner/action"
-	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/policy"
 )
 
@@ -54,15 +53,9 @@ func (h *Hub) PreviewOf(id string) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	h.mu.Lock()
-	p := h.projects[row.Project]
-	var known Project
-	if p != nil {
-		known = p.Project
-	}
-	h.mu.Unlock()
-	if p == nil {
-		return Preview{}, failure.New(failure.ProjectNotFound, "project "+row.Project)
+	_, known, err := h.projectNow(row.Project)
+	if err != nil {
+		return Preview{}, err
 	}
 	memory, err := h.remembers(known, row)
 	if err != nil {

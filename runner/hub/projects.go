@@ -212,13 +212,11 @@ type Activation struct {
 // Activate seeds a project's rules (policy.md section 10): the two lists of patterns, and git_commit for each module's
 // agent. It fails with ProjectNotFound, ModulesFileInvalid, PermissionsFileInvalid or PermissionsFileNotWritten.
 func (h *Hub) Activate(by Actor, id string) (Activation, error) {
-	h.mu.Lock()
-	p := h.projects[id]
-	h.mu.Unlock()
-	if p == nil {
-		return Activation{}, failure.New(failure.ProjectNotFound, "project "+printable(id))
+	p, known, err := h.projectNow(id)
+	if err != nil {
+		return Activation{}, err
 	}
-	place, err := h.place(p.Project)
+	place, err := h.place(known)
 	if err != nil {
 		return Activation{}, err
 	}
@@ -264,3 +262,20 @@ func (h *Hub) Activate(by Actor, id string) (Activation, error) {
 
 // joined is a list of patterns as one text (policy.md section 14).
 func joined(patterns []string) string { return strings.Join(patterns, ", ") }
+
+// projectNow gives a project, and what is known of it at this moment. It fails with ProjectNotFound.
+func (h *Hub) projectNow(id string) (*project, Project, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.projects[id]
+	if p == nil {
+		return nil, Project{}, failure.New(failure.ProjectNotFound, "project "+printable(id))
+	}
+	return p, p.Project, nil
+}
+
+// knows fails with ProjectNotFound where projectNow does.
+func (h *Hub) knows(id string) error {
+	_, _, err := h.projectNow(id)
+	return err
+}

@@ -187,8 +187,12 @@ func (r *runnerHandler) Closed(err error) {
 	if r.p.runner != r.link {
 		return
 	}
+	gone := failure.New(failure.RunnerGone, "project "+r.p.ID)
+	if r.h.closed { // it is sent away
+		gone = failure.New(failure.Draining, "hub")
+	}
 	for _, s := range r.link.screens {
-		s.there(TerminalNews{Failure: failure.New(failure.RunnerGone, "project "+r.p.ID)})
+		s.there(TerminalNews{Failure: gone})
 	}
 	r.p.runner, r.p.confirmed, r.p.lost = nil, "", time.Now()
 	for _, o := range r.p.open {

@@ -1,5 +1,5 @@
-// Package logs keeps the daemon's log: JSON lines in a folder of the user's own, in files that are rotated by size and
-// bounded together, and text for people beside it. It also reads such folders again, for `runner logs`.
+// Package logs keeps the log of a daemon or a hub: JSON lines in a folder of the user's own, in files that are rotated by
+// size and bounded together, and text for people beside it. It also reads such folders again, for `runner logs`.
 //
 // Writing never fails the daemon: a disk that is full or gone costs lines, nothing else. The rotation owns one
 // goroutine a process, which deletes old files.

@@ -62,7 +62,7 @@ func rows(src Sources) []row {
 		setting("commands.bare_repositories", "false", "", truths(), func(s *Settings) *bool { return &s.Commands.BareRepositories },
 			"lets git in a command use a folder that merely looks like a bare repository"),
 		setting("commands.limits", "none", "{cpu, memory, pids, open_files, file_size}", limits(), func(s *Settings) *Limits { return &s.Commands.Limits },
-			"what one command may take of the machine").withStart(""),
+			"what one command may take of the machine; `pids` are processes, and their threads too where the kernel counts").withStart(""),
 
 		setting("output.result", "32768 bytes", "1KiB-1MiB", sizes(), func(s *Settings) *int64 { return &s.Output.Result },
 			"output in a result, the mark of truncation included").withStart("32768"),

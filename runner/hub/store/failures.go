@@ -33,7 +33,8 @@ func named(err error, path string) error {
 	case code == lib.SQLITE_FULL, diskFull(err):
 		return failure.New(failure.DiskFull, path).Wrap(err)
 	case code == lib.SQLITE_BUSY, code == lib.SQLITE_LOCKED:
-		return failure.New(failure.StateLocked, path).Because("another hub uses this file").Wrap(err)
+		return failure.New(failure.StateLocked, path).Because("another hub uses this file").
+			Then("stop the other one, or give this one a data folder of its own (XDG_DATA_HOME)").Wrap(err)
 	case code == lib.SQLITE_READONLY, code == lib.SQLITE_IOERR, code == lib.SQLITE_CANTOPEN, code == lib.SQLITE_PERM, onPath:
 		return failure.New(failure.HubStoreUnwritable, path).Wrap(err)
 	}
