@@ -69,15 +69,18 @@ func testTerminal(t *testing.T, b *bed) {
 	_, c, _ := b.up(t)
 	t.Run("a shell in the folder", func(t *testing.T) {
 		w := b.window(t, c.ID)
-		w.types(t, "pwd; umask; echo $TERM; stty size; test -t 0 && echo terminal''s\n")
-		for _, want := range []string{"\n/work\r\n", "\n0027\r\n", "\nxterm-256color\r\n", "\n30 100\r\n", "terminals\r\n"} {
+		sized := func(size string) string { // an engine may take its time to tell it
+			return "until [ \"$(stty size)\" = '" + size + "' ]; do sleep 0.1; done; echo si''zed " + size + "; "
+		}
+		w.types(t, "pwd; umask; echo $TERM; "+sized("30 100")+"test -t 0 && echo terminal''s\n")
+		for _, want := range []string{"\n/work\r\n", "\n0027\r\n", "\nxterm-256color\r\n", "\nsized 30 100\r\n", "terminals\r\n"} {
 			w.sees(t, want)
 		}
 		if err := w.Resize(70, 20); err != nil {
 			t.Error(err)
 		}
-		w.types(t, "stty size; printf '\\303\\251\\377\\376'\n")
-		w.sees(t, "\n20 70\r\n\xc3\xa9\xff\xfe")
+		w.types(t, sized("20 70")+"printf '\\303\\251\\377\\376'\n")
+		w.sees(t, "\nsized 20 70\r\n\xc3\xa9\xff\xfe")
 		w.types(t, "exit 7\n")
 		if exit := w.Wait(); exit != (TerminalExit{ExitCode: 7}) {
 			t.Errorf("%+v", exit)

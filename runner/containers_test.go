@@ -42,8 +42,8 @@ func forEachEngine(t *testing.T, run func(t *testing.T, address, image string)) 
 	}
 }
 
-// importImage gives the engine a small image and takes it away after the test.
-func importImage(t *testing.T, address string) string {
+// importImage gives the engine a small image and takes it away after the test. The files of this machine are in it, too.
+func importImage(t *testing.T, address string, files ...string) string {
 	t.Helper()
 	api, err := client.New(client.WithHost(address))
 	if err != nil {
@@ -56,7 +56,7 @@ func importImage(t *testing.T, address string) string {
 			t.Error(err)
 		}
 	})
-	source := client.ImageImportSource{Source: bytes.NewReader(busyboxTar(t)), SourceName: "-"}
+	source := client.ImageImportSource{Source: bytes.NewReader(busyboxTar(t, files)), SourceName: "-"}
 	answer, err := api.ImageImport(t.Context(), source, name, client.ImageImportOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func importImage(t *testing.T, address string) string {
 	return name
 }
 
-func busyboxTar(t *testing.T) []byte {
+func busyboxTar(t *testing.T, files []string) []byte {
 	t.Helper()
 	path, err := osexec.LookPath("busybox")
 	if err != nil {
@@ -85,17 +85,25 @@ func busyboxTar(t *testing.T) []byte {
 		{Typeflag: tar.TypeDir, Name: "proc/", Mode: 0o755}, {Typeflag: tar.TypeDir, Name: "dev/", Mode: 0o755}, {Typeflag: tar.TypeDir, Name: "sys/", Mode: 0o755},
 		{Typeflag: tar.TypeReg, Name: "bin/busybox", Mode: 0o755, Size: int64(len(body))},
 	}
-	for _, name := range strings.Fields("sh echo cat sleep true ls id touch mkdir test stat pwd rm readlink kill ps env setsid grep") {
+	for _, name := range strings.Fields("sh echo cat sleep true ls id touch mkdir test stat pwd rm readlink kill ps env setsid grep stty clear head tee") {
 		headers = append(headers, tar.Header{Typeflag: tar.TypeSymlink, Name: "bin/" + name, Linkname: "busybox", Mode: 0o777})
+	}
+	bodies := map[string][]byte{"bin/busybox": body}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(file, "/")
+		headers = append(headers, tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(body))})
+		bodies[name] = body
 	}
 	for _, h := range headers {
 		if err := w.WriteHeader(&h); err != nil {
 			t.Fatal(err)
 		}
-		if h.Typeflag == tar.TypeReg {
-			if _, err := w.Write(body); err != nil {
-				t.Fatal(err)
-			}
+		if _, err := w.Write(bodies[h.Name]); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
@@ -136,6 +144,7 @@ func uniqueDir() string { return "test-" + strings.ToLower(rand.Text()[:12]) }
 func TestCommandsRunWhereTheProjectsContainerSays(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, address, image string) {
 		e := newEngine(t, action.Known()...)
+		e.project = uniqueDir()
 		d := startDaemon(t, e, onEngine(address))
 		e.joined(t)
 		dir := uniqueDir()
@@ -205,6 +214,7 @@ func TestCommandsRunWhereTheProjectsContainerSays(t *testing.T) {
 func TestRoutingFollowsTheEngineAfterARestartOfTheDaemon(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, address, image string) {
 		e, base, dir := newEngine(t, action.Known()...), t.TempDir(), uniqueDir()
+		e.project = dir
 		t.Cleanup(func() { removeContainer(t, address, dir) })
 		first := startDaemonIn(t, e, base, onEngine(address))
 		e.joined(t)
@@ -227,6 +237,7 @@ func TestRoutingFollowsTheEngineAfterARestartOfTheDaemon(t *testing.T) {
 func TestContainerOfAnotherProjectIsNotTouched(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, address, image string) {
 		e := newEngine(t, action.Known()...)
+		e.project = uniqueDir()
 		startDaemon(t, e, onEngine(address))
 		e.joined(t)
 		dir := uniqueDir()

@@ -17,9 +17,9 @@ import (
 	"brabo.dev/runner/runner/action"
 )
 
-// contractSections are those of protocol.md that say something about a runner; 11 lists versions of sources.
+// contractSections are those of protocol.md that bind a runner: 4.8 says what there is not, 10 what is open, 11 what was read.
 var contractSections = strings.Fields(`1.1 1.2 1.3 1.4 2.1 2.2 2.3 3.1 3.2 3.3 3.4 3.5 3.6 3.7 3.8
-	4.1 4.2 4.3 4.4 4.5 4.6 4.7 5 6.1 6.2 6.3 7.1 7.2 7.3 7.4 7.5 9 12`)
+	4.1 4.2 4.3 4.4 4.5 4.6 4.7 5 6.1 6.2 6.3 7.1 7.2 7.3 7.4 7.5 8 9 12`)
 
 // contractRow is one row of testdata/contract.txt: a rule of protocol.md and the steps that show it.
 type contractRow struct {

@@ -193,6 +193,7 @@ func (p *contractPlay) engine() {
 	}
 	address, _, _ := strings.Cut(addresses, ",")
 	dir := uniqueDir()
+	p.e.project = dir
 	p.more = strings.NewReplacer("$spec", spec(dir, importImage(p.t, address)), "$dir", dir)
 	p.t.Cleanup(func() { removeContainer(p.t, address, dir) })
 	p.setup = append(p.setup, onEngine(address))
@@ -366,17 +367,7 @@ func (p *contractPlay) file(path, content string) error {
 }
 
 // logged waits until the daemon has logged the text.
-func (p *contractPlay) logged(text string) error {
-	timeout := time.After(60 * time.Second)
-	for tick := time.NewTicker(2 * time.Millisecond); !strings.Contains(p.d.log.String(), text); {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			return fmt.Errorf("it is not in the log")
-		}
-	}
-	return nil
-}
+func (p *contractPlay) logged(text string) error { return p.d.log.await(text) }
 
 // wantJoins waits until there were so many joins.
 func (p *contractPlay) wantJoins(text string) error {

@@ -57,8 +57,12 @@ type engine struct {
 	refuse func(join int) string
 	// reply is a join's reply in place of what grants and mirror say; nil: none.
 	reply json.RawMessage
+	// project is the one of startDaemon. It is p, but where an engine routes by it, which others use at the same time.
+	project string
 	// spend is told of each join, before anything else is looked at; it may be nil.
 	spend func(*channel.ServerChannel)
+	// arrived is told of each message of the daemon before it is answered; it may be nil.
+	arrived func(channel.Message)
 	// unacked tells, by ref, which results get no good answer in the first join.
 	unacked map[string]string
 	// mute leaves every result of the first join without any answer.
@@ -81,7 +85,7 @@ func newEngine(t testing.TB, grants ...action.Extension) *engine {
 // newEngineFor is newEngine with room for n joins that nobody waits for.
 func newEngineFor(t testing.TB, n int, grants ...action.Extension) *engine {
 	t.Helper()
-	e := &engine{grants: grants, heard: make(chan channel.Message, 10_000), ready: make(chan *channel.ServerChannel, 2*n), ended: make(chan struct{}, 100*n)}
+	e := &engine{project: "p", grants: grants, heard: make(chan channel.Message, 10_000), ready: make(chan *channel.ServerChannel, 2*n), ended: make(chan struct{}, 100*n)}
 	e.channels = &channel.Server{
 		Connect: func(r *http.Request) (channel.Session, error) { return channel.Session{ID: "daemon"}, nil },
 		Join:    e.join,
@@ -135,6 +139,9 @@ type engineChannel struct {
 }
 
 func (c *engineChannel) Handle(_ context.Context, msg channel.Message) {
+	if c.e.arrived != nil {
+		c.e.arrived(msg)
+	}
 	if strings.HasSuffix(msg.Event, "_result") && len(c.e.grants) > 0 {
 		var r action.ExecResult
 		switch {
@@ -247,7 +254,7 @@ func startDaemonIn(t testing.TB, e *engine, base string, change ...func(*Options
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stop = cancel
 	d.m = New(o)
-	go func() { d.done <- d.m.Run(ctx, Fixed(Project{ID: "p", Root: d.root})) }()
+	go func() { d.done <- d.m.Run(ctx, Fixed(Project{ID: e.project, Root: d.root})) }()
 	t.Cleanup(func() {
 		cancel()
 		<-d.done
@@ -308,6 +315,19 @@ func (l *logBook) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
+}
+
+// await waits until the text was logged.
+func (l *logBook) await(text string) error {
+	timeout := time.After(60 * time.Second)
+	for tick := time.NewTicker(2 * time.Millisecond); !strings.Contains(l.String(), text); {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			return fmt.Errorf("%s is not in the log", text)
+		}
+	}
+	return nil
 }
 
 // failure gives the logged failure about a subject.

@@ -55,7 +55,8 @@ func (k *keystrokes) input(data []byte) (kept, first bool) {
 	return true, false
 }
 
-// resize keeps a size; of several in a row the last counts.
+// resize keeps a size; of several in a row the last counts. It always fits, or a program that begins to read again would
+// show the wrong size for good: no input is taken behind the one entry that is too much, so the next size replaces it.
 func (k *keystrokes) resize(cols, rows int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -63,9 +64,7 @@ func (k *keystrokes) resize(cols, rows int) {
 		k.entries[last].cols, k.entries[last].rows = cols, rows
 		return
 	}
-	if k.held+keystrokesCost <= keystrokesLimit {
-		k.putLocked(keystroke{cols: cols, rows: rows})
-	}
+	k.putLocked(keystroke{cols: cols, rows: rows})
 	poke(k.more)
 }
 

@@ -72,7 +72,18 @@ func TestManySmallKeystrokesAreBounded(t *testing.T) {
 		k.resize(i+1, 1)
 		k.input([]byte("x"))
 	}
-	if k.held > keystrokesLimit || len(k.entries) > keystrokesLimit/keystrokesCost {
+	if k.held > keystrokesLimit+keystrokesCost || len(k.entries) > keystrokesLimit/keystrokesCost+1 {
 		t.Errorf("%d bytes in %d entries", k.held, len(k.entries))
+	}
+	full := newKeystrokes()
+	full.input(make([]byte, keystrokesLimit-keystrokesCost))
+	for i := range 3 {
+		full.resize(i+1, 9)
+		if kept, _ := full.input([]byte("x")); kept {
+			t.Error("more than the limit is taken")
+		}
+	}
+	if all := full.take(t); len(all) != 2 || all[1].cols != 3 {
+		t.Errorf("the last size is lost: %d entries", len(all))
 	}
 }

@@ -29,21 +29,34 @@ func (s *session) receiveMirror(l link, in incoming) {
 // acceptMirror compares the destination with the one of this join's grant, and queues the round.
 func (s *session) acceptMirror(l link, m action.MirrorSync, in incoming) *failure.Failure {
 	s.log.Info("received", "ref", m.Ref, "action", in.event, "destination", m.Destino, "moment", m.Momento)
-	switch {
-	case l.mirror == "":
-		return failure.New(failure.MirrorNotGranted, m.Destino)
-	case clean(m.Destino) != clean(l.mirror):
-		return failure.New(failure.MirrorNotGranted, m.Destino).Because("the server granted %s at the join", l.mirror)
-	case s.m.o.Git == nil:
+	if s.m.o.Git == nil {
 		return failure.New(failure.GitMissing, "git")
 	}
-	w := way{again: func() (plan, *failure.Failure) {
-		return plan{}, s.guardFolder(machinepolicy.TypeMirror, m.Ref, m.Destino)
-	}}
-	if _, fail := w.again(); fail != nil {
+	judge := func(granted string) *failure.Failure {
+		switch {
+		case granted == "":
+			return failure.New(failure.MirrorNotGranted, m.Destino)
+		case clean(m.Destino) != clean(granted):
+			return failure.New(failure.MirrorNotGranted, m.Destino).Because("the server granted %s at the join", granted)
+		}
+		return s.guardFolder(machinepolicy.TypeMirror, m.Ref, m.Destino)
+	}
+	if fail := judge(l.mirror); fail != nil {
 		return fail
 	}
+	// A grant ends with its connection (protocol.md 3.5): a round that waited needs one of the present connection.
+	w := way{again: func() (plan, *failure.Failure) { return plan{}, judge(s.grantedMirror()) }}
 	return s.queue(w, s.m.mirrors, in, func(ctx context.Context, _ plan) { s.sync(ctx, m, in) })
+}
+
+// grantedMirror is the destination that the present connection's join granted; empty for none.
+func (s *session) grantedMirror() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live == nil {
+		return ""
+	}
+	return s.live.mirror
 }
 
 // clean is a destination without the slash at its end, which counts for nothing. What else is odd about it is refused

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -46,5 +47,35 @@ func TestDestinationHoldsForOneConnection(t *testing.T) {
 	failuretest.Produced(t, r.Failure, failure.MirrorNotGranted)
 	if _, err := os.Stat(filepath.Join(base, "copy")); err == nil {
 		t.Error("the mirror was made")
+	}
+}
+
+// TestMirrorStaysOutOfOtherProjects: what the server granted may still be another project's folder.
+func TestMirrorStaysOutOfOtherProjects(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	base := t.TempDir()
+	e.mirror = filepath.Join(base, "other", "copy")
+	o := testOptions(t, e, base, &logBook{})
+	o.Git = &git.Git{}
+	ctx, cancel := context.WithCancel(context.Background())
+	lists, done := make(chan []Project), make(chan error, 1)
+	go func() { done <- New(o).Run(ctx, lists) }()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	other, p := Project{"other", filepath.Join(base, "other")}, Project{"p", filepath.Join(base, "project")}
+	lists <- []Project{other}
+	e.joined(t)
+	lists <- []Project{other, p} // what is sent from now on is p's
+	e.joined(t)
+	e.send(t, action.EventMirrorSync, `{"ref":"a","destino":"`+e.mirror+`"}`)
+	var r action.MirrorSyncResult
+	if err := json.Unmarshal(e.hear(t, action.EventMirrorSyncResult).Payload, &r); err != nil {
+		t.Fatal(err)
+	}
+	failuretest.Produced(t, r.Failure, failure.MirrorNotAllowed)
+	if _, err := os.Stat(e.mirror); err == nil || r.Destino != "" {
+		t.Errorf("the mirror was made, or told of: %+v", r)
 	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -126,7 +127,7 @@ func TestResultIsDeliveredAfterTheRejoin(t *testing.T) {
 	}{{"to a server that acknowledges", action.Known()}, {"to one that does not", nil}} {
 		t.Run(c.name, func(t *testing.T) {
 			e := newEngine(t, c.grants...)
-			d := startDaemon(t, e)
+			d := startDaemon(t, e, func(o *Options) { o.Terminals.Max = 1 })
 			e.joined(t)
 			e.exec(t, "a", "touch started; while [ ! -e go ]; do sleep 0.01; done; echo done", "")
 			waitFile(t, filepath.Join(d.root, "started"))
@@ -199,12 +200,18 @@ func TestStopLetsRunningCommandsFinishAndDeliversTheirResults(t *testing.T) {
 	for name, grants := range map[string][]action.Extension{"acknowledging server": action.Known(), "plain server": nil} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t, grants...)
-			d := startDaemon(t, e)
+			d := startDaemon(t, e, func(o *Options) { o.Terminals.Max = 1 })
 			e.joined(t)
 			e.exec(t, "a", "touch started; while [ ! -e go ]; do sleep 0.01; done; echo finished", "")
 			waitFile(t, filepath.Join(d.root, "started"))
 			d.stop()
 			waitLog(t, d, "stopping: waiting for running actions")
+			e.send(t, action.EventPtyOpen, `{"sessionRef":"late","cols":80,"rows":24}`)
+			var terminal action.PtyError
+			if err := json.Unmarshal(e.hear(t, action.EventPtyError).Payload, &terminal); err != nil {
+				t.Fatal(err)
+			}
+			failuretest.Produced(t, terminal.Failure, failure.Draining)
 			e.exec(t, "late", "touch late", "")
 			if grants == nil { // nobody would send it again
 				failuretest.Produced(t, e.result(t).Failure, failure.Draining)

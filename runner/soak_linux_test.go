@@ -118,7 +118,7 @@ func (s *soak) round() {
 		{"true", `,"cwd":"/nowhere"`},
 	}
 	if s.rounds%10 == 0 { // these take a second each
-		commands = append(commands, command{"sleep 300", `,"deadlineMs":1000`}, command{"setsid sleep 300 & true", ""})
+		commands = append(commands, command{"sleep 300", `,"deadlineMs":1000`}, command{"sleep 300 & true", ""})
 	}
 	for i, c := range commands {
 		s.e.exec(s.t, fmt.Sprintf("%d-%d", s.rounds, i), c.text, c.rest)

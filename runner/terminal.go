@@ -29,7 +29,7 @@ type terminal struct {
 	ctx   context.Context // ends when nobody wants the terminal any more
 	end   context.CancelFunc
 
-	in, out int64 // bytes
+	in, out int64 // bytes: typed and taken, shown and sent
 }
 
 // run opens the terminal, serves it and tells its end.
@@ -102,12 +102,11 @@ func (t *terminal) show(shell terminalShell) {
 	for {
 		n, err := shell.Read(piece)
 		if n > 0 {
-			t.out += int64(n)
-			t.push(action.EventPtyData, action.PtyData{SessionRef: t.ref, Data: piece[:n]})
+			if t.push(action.EventPtyData, action.PtyData{SessionRef: t.ref, Data: piece[:n]}) {
+				t.out += int64(n)
+			}
 			if unread += n; unread >= terminalUnread {
-				if err := t.all.l.conn.Sync(t.ctx); err != nil {
-					t.end()
-				}
+				t.send(t.all.l.conn.Sync)
 				unread = 0
 			}
 		}
@@ -117,16 +116,21 @@ func (t *terminal) show(shell terminalShell) {
 	}
 }
 
-// push sends a message of the terminal. A line that does not take it ends the terminal: what follows would have a hole
+// push sends a message of the terminal, and tells whether it is on its way.
+func (t *terminal) push(event string, message any) bool {
+	return t.send(func(ctx context.Context) error { return t.all.l.ch.Push(ctx, event, message) })
+}
+
+// send tries again while the line is busy. A line that does not take it ends the terminal: what follows would have a hole
 // in front.
-func (t *terminal) push(event string, message any) {
+func (t *terminal) send(try func(context.Context) error) bool {
 	for {
-		err := t.all.l.ch.Push(t.ctx, event, message)
+		err := try(t.ctx)
 		if !errors.Is(err, channel.ErrQueueFull) {
 			if err != nil {
 				t.end()
 			}
-			return
+			return err == nil
 		}
 		select {
 		case <-time.After(lineBusy):

@@ -128,10 +128,12 @@ func showBoth(t testing.TB, bare *bareSeat, w *tab, text string) {
 	}
 }
 
-// TestProgramsShowThroughTheDaemonWhatABareTerminalShows runs real less, vim and bash with job control.
-func TestProgramsShowThroughTheDaemonWhatABareTerminalShows(t *testing.T) {
-	type step struct{ types, shows string }
-	for name, steps := range map[string][]step{
+// step is what a person does with a program, and what shows that it was done.
+type step struct{ types, shows string }
+
+// scenes are what a person does with less, vim and bash's job control, once bash stands at its prompt beside the file page.
+func scenes() map[string][]step {
+	return map[string][]step{
 		"less": {{"clear; LESS= less page\n", "line 20:"}, {" ", "line 40:"}, {"/line 300\n", "line 310:"}, {"G", "(END)"}, {"=", "byte "}},
 		"vim": {
 			{"clear; vim -u NONE -i NONE -n page\n", "line 20:"}, {":set nocompatible ruler\r", "1,1"}, {"100Gdd", "100,1"},
@@ -141,13 +143,37 @@ func TestProgramsShowThroughTheDaemonWhatABareTerminalShows(t *testing.T) {
 			{"clear; bash -c 'trap \"echo resumed\" CONT; echo ready; while :; do sleep 0.02; done'\n", "ready\n"},
 			{"\x1a", "Stopped"}, {"clear; jobs; fg %1\n", "\nresumed"}, {"\x03", "^C\n$+"}, {"echo set''tled $?\n", "\nsettled 130\n$+"},
 		},
-	} {
+	}
+}
+
+// writePage writes the file page, which is longer than a screen.
+func writePage(t *testing.T, dir string) {
+	t.Helper()
+	var text strings.Builder
+	for i := 1; i <= 500; i++ {
+		fmt.Fprintf(&text, "line %d: ação, 日本語, %s\n", i, strings.Repeat("x", i%50))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "page"), []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// playBoth has both do the same, in a bash of their own, and compares their screens after each step.
+func playBoth(t *testing.T, bare *bareSeat, w *tab, steps []step) {
+	t.Helper()
+	// A login shell may be another than bash, and tell of jobs in other words.
+	for _, s := range append([]step{{"clear; exec env 'PS1=$+ ' bash --noprofile --norc\n", "$+\n"}}, steps...) {
+		bare.types(t, s.types)
+		w.types(t, s.types)
+		showBoth(t, bare, w, s.shows)
+	}
+}
+
+// TestProgramsShowThroughTheDaemonWhatABareTerminalShows runs real less, vim and bash with job control.
+func TestProgramsShowThroughTheDaemonWhatABareTerminalShows(t *testing.T) {
+	for name, steps := range scenes() {
 		t.Run(name, func(t *testing.T) {
 			needsProgram(t, name)
-			var text strings.Builder
-			for i := 1; i <= 500; i++ {
-				fmt.Fprintf(&text, "line %d: ação, 日本語, %s\n", i, strings.Repeat("x", i%50))
-			}
 			e := newEngine(t, action.Known()...)
 			var env []string
 			d := startDaemon(t, e, withTerminals(t, 3), func(o *Options) {
@@ -155,24 +181,27 @@ func TestProgramsShowThroughTheDaemonWhatABareTerminalShows(t *testing.T) {
 				env = o.Commands.Inherited
 			})
 			e.joined(t)
-			if err := os.WriteFile(filepath.Join(d.root, "page"), []byte(text.String()), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writePage(t, d.root)
 			bare := sitBare(t, d.root, env)
 			w := e.open(t, "one").opened(t)
 			showBoth(t, bare, w, "$")
-			// A login shell may be another than bash, and tell of jobs in other words.
-			for _, s := range append([]step{{"clear; exec env 'PS1=$+ ' bash --noprofile --norc\n", "$+\n"}}, steps...) {
-				bare.types(t, s.types)
-				w.types(t, s.types)
-				showBoth(t, bare, w, s.shows)
-			}
+			playBoth(t, bare, w, steps)
 		})
 	}
 }
 
-// TestMegabyteIsPastedThroughTheDaemon needs vim. It goes into bash's cat, which shows it again, and into the editor.
-func TestMegabyteIsPastedThroughTheDaemon(t *testing.T) {
+// pastes are the ways to take a large paste: a file, one that is shown again at once, and an editor.
+func pastes() map[string]struct{ program, open, ready, close string } {
+	return map[string]struct{ program, open, ready, close string }{
+		"taken":  {"bash", "stty -echo; echo rea''dy; cat >pasted; touch saved\n", "ready\r\n", "\x04"},
+		"shown":  {"bash", "stty -echo; echo rea''dy; cat | tee pasted; touch saved; echo bo''th\n", "ready\r\n", "\x04"},
+		"editor": {"vim", "vim -u NONE -i NONE -n +'set noautoindent showmode' pasted; touch saved\ni", "INSERT", "\x1b:wq\r"},
+	}
+}
+
+// takesAPaste pastes a megabyte into w, whose shell stands in dir, and looks at what became of it. way is one of pastes.
+func takesAPaste(t *testing.T, w *tab, dir, way string) {
+	t.Helper()
 	raw := make([]byte, 1<<20*5/8)
 	_, _ = rand.Read(raw) // never fails
 	var paste strings.Builder
@@ -181,39 +210,41 @@ func TestMegabyteIsPastedThroughTheDaemon(t *testing.T) {
 		paste.WriteString(text[:n] + "\n")
 		text = text[n:]
 	}
-	for name, c := range map[string]struct{ program, open, ready, close string }{
-		"shown":  {"bash", "stty -echo; echo rea''dy; cat | tee pasted; touch saved\n", "ready", "\x04"},
-		"editor": {"vim", "vim -u NONE -i NONE -n +'set noautoindent showmode' pasted; touch saved\ni", "INSERT", "\x1b:wq\r"},
-	} {
-		t.Run(name, func(t *testing.T) {
+	c := pastes()[way]
+	w.types(t, c.open)
+	w.sees(t, c.ready)
+	w.out.Reset()
+	for rest := paste.String(); rest != ""; {
+		n := min(16<<10, len(rest))
+		w.types(t, rest[:n])
+		rest = rest[n:]
+	}
+	w.types(t, c.close)
+	if way == "shown" {
+		w.sees(t, "both\r\n")
+		if got := strings.ReplaceAll(w.out.String(), "\r\n", "\n"); !strings.Contains(got, strings.TrimSpace(paste.String())) {
+			t.Errorf("%d bytes were shown", len(got))
+		}
+	}
+	awaitFile(t, filepath.Join(dir, "saved"))
+	got, err := os.ReadFile(filepath.Join(dir, "pasted"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimRight(string(got), "\n") != strings.TrimRight(paste.String(), "\n") {
+		t.Errorf("%d bytes arrived, %d were pasted", len(got), paste.Len())
+	}
+}
+
+// TestMegabyteIsPastedThroughTheDaemon needs vim.
+func TestMegabyteIsPastedThroughTheDaemon(t *testing.T) {
+	for way, c := range pastes() {
+		t.Run(way, func(t *testing.T) {
 			needsProgram(t, c.program)
 			e := newEngine(t)
 			d := startDaemon(t, e, withTerminals(t, 3))
 			e.joined(t)
-			w := e.open(t, "one").opened(t)
-			w.types(t, c.open)
-			w.sees(t, c.ready)
-			w.out.Reset()
-			for rest := paste.String(); rest != ""; {
-				n := min(16<<10, len(rest))
-				w.types(t, rest[:n])
-				rest = rest[n:]
-			}
-			w.types(t, c.close)
-			if name == "shown" {
-				w.sees(t, "\r\n$ ") // of the shell again
-				if got := strings.ReplaceAll(w.out.String(), "\r\n", "\n"); !strings.Contains(got, strings.TrimSpace(paste.String())) {
-					t.Errorf("%d bytes were shown", len(got))
-				}
-			}
-			awaitFile(t, filepath.Join(d.root, "saved"))
-			got, err := os.ReadFile(filepath.Join(d.root, "pasted"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.TrimRight(string(got), "\n") != strings.TrimRight(paste.String(), "\n") {
-				t.Errorf("%d bytes arrived, %d were pasted", len(got), paste.Len())
-			}
+			takesAPaste(t, e.open(t, "one").opened(t), d.root, way)
 		})
 	}
 }

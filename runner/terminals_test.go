@@ -126,7 +126,12 @@ func TestTerminalServesAPerson(t *testing.T) {
 	}
 	e.joined(t)
 	w := e.open(t, "one").opened(t)
-	w.types(t, "pwd; tty; echo $TERM; stty size\n")
+	typed := 0
+	types := func(text string) {
+		typed += len(text)
+		w.types(t, text)
+	}
+	types("pwd; tty; echo $TERM; stty size\n")
 	w.sees(t, "\r\n24 80\r\n")
 	if n := project(d.m.Status()).Terminals; n != 1 {
 		t.Errorf("the status tells of %d terminals", n)
@@ -135,9 +140,9 @@ func TestTerminalServesAPerson(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	e.send(t, action.EventPtyResize, `{"sessionRef":"one","cols":100,"rows":30}`)
-	w.types(t, "stty size; printf '\\303'; sleep 0; printf '\\251\\377\\000\\376\\n'\n")
+	types("stty size; printf '\\303'; sleep 0; printf '\\251\\377\\000\\376\\n'\n")
 	w.sees(t, "30 100\r\n\xc3\xa9\xff\x00\xfe\r\n")
-	w.types(t, "exit 3\n")
+	types("exit 3\n")
 	var closed action.PtyClosed
 	if err := json.Unmarshal(w.hear(t, action.EventPtyClosed), &closed); err != nil || closed.ExitCode == nil || *closed.ExitCode != 3 || closed.Signal != "" {
 		t.Errorf("%+v, %v", closed, err)
@@ -149,7 +154,7 @@ func TestTerminalServesAPerson(t *testing.T) {
 	}
 	await(t, d.m, "no terminal", func(s control.Status) bool { return project(s).Terminals == 0 })
 	log := d.log.String()
-	for _, text := range []string{`"terminal opened"`, `"by":"ana"`, `"terminal closed"`, `"exit_code":3`, `"output_bytes":`} {
+	for _, text := range []string{`"terminal opened"`, `"by":"ana"`, `"terminal closed"`, `"exit_code":3`, fmt.Sprintf(`"input_bytes":%d,`, typed), `"output_bytes":`} {
 		if !strings.Contains(log, text) {
 			t.Errorf("%s is not in the log", text)
 		}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -44,9 +45,10 @@ func TestFolderIsJudgedAnewAfterItWaited(t *testing.T) {
 	}
 }
 
-// TestMirrorIsJudgedAnewAfterItWaited needs git, behind a program that waits. A round waits behind another one while this
-// machine's policy changes.
-func TestMirrorIsJudgedAnewAfterItWaited(t *testing.T) {
+// mirrorsInARow needs git, behind a program that waits for the file go. The round "second" waits behind "first", which
+// has begun.
+func mirrorsInARow(t *testing.T, e *engine, change func(o *Options, home string)) (home string) {
+	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -66,42 +68,91 @@ exec '%[2]s' "$@"
 	if err := os.WriteFile(waits, fmt.Appendf(nil, script, home, real), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	e, path := newEngine(t, action.Known()...), filepath.Join(home, machinepolicy.FileName)
 	e.mirror = filepath.Join(home, "copy")
 	d := creating(t, e, home, func(o *Options) {
-		o.Git.Program, o.Lock = waits, (&machinepolicy.Files{Own: path}).Lock
+		o.Git.Program = waits
+		change(o, home)
 	})
 	e.joined(t)
 	if out, err := osexec.Command(real, "init", "-q", d.root).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	answer := func() (r action.MirrorSyncResult) {
-		t.Helper()
-		if err := json.Unmarshal(e.hear(t, action.EventMirrorSyncResult).Payload, &r); err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
 	e.send(t, action.EventMirrorSync, fmt.Sprintf(`{"ref":"first","destino":%q}`, e.mirror))
 	awaitFile(t, filepath.Join(home, "asked"))
 	e.send(t, action.EventMirrorSync, fmt.Sprintf(`{"ref":"second","destino":%q}`, e.mirror))
-	refuseWhatWaits(t, e, path)
+	arrived(t, e)
+	return home
+}
+
+// goOn lets what waits in home begin, and gives the answer to "second" once "first" was done.
+func (e *engine) goOn(t *testing.T, home string) action.MirrorSyncResult {
+	t.Helper()
 	if err := os.WriteFile(filepath.Join(home, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := answer(); r.Ref != "first" || !r.Sucesso {
-		t.Errorf("%+v", r)
+	var first, second action.MirrorSyncResult
+	for _, r := range []*action.MirrorSyncResult{&first, &second} {
+		if err := json.Unmarshal(e.hear(t, action.EventMirrorSyncResult).Payload, r); err != nil {
+			t.Fatal(err)
+		}
 	}
-	failuretest.Produced(t, answer().Failure, failure.MachinePolicyRefused)
+	if first.Ref != "first" || !first.Sucesso || second.Ref != "second" {
+		t.Fatalf("%+v, then %+v", first, second)
+	}
+	return second
+}
+
+// TestMirrorIsJudgedAnewAfterItWaited needs git. A round waits behind another one while this machine's policy changes.
+func TestMirrorIsJudgedAnewAfterItWaited(t *testing.T) {
+	e := newEngine(t, action.Known()...)
+	policy := func(home string) string { return filepath.Join(home, machinepolicy.FileName) }
+	home := mirrorsInARow(t, e, func(o *Options, home string) { o.Lock = (&machinepolicy.Files{Own: policy(home)}).Lock })
+	refuseWhatWaits(t, e, policy(home))
+	failuretest.Produced(t, e.goOn(t, home).Failure, failure.MachinePolicyRefused)
+}
+
+// TestMirrorThatWaitedNeedsTheGrantOfThePresentConnection needs git. A round waits behind another one while the connection
+// falls; the next join grants the same destination, or another one.
+func TestMirrorThatWaitedNeedsTheGrantOfThePresentConnection(t *testing.T) {
+	for name, want := range map[string]failure.Name{"copy": "", "other": failure.MirrorNotGranted, "": failure.MirrorNotGranted} {
+		e := newEngine(t, action.Known()...)
+		home := mirrorsInARow(t, e, func(*Options, string) {})
+		e.mu.Lock()
+		if e.mirror = ""; name != "" {
+			e.mirror = filepath.Join(home, name)
+		}
+		e.mu.Unlock()
+		e.drop()
+		e.joined(t)
+		arrived(t, e)
+		if r := e.goOn(t, home); want != "" {
+			failuretest.Produced(t, r.Failure, want)
+		} else if !r.Sucesso {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// arrived returns when all that was sent before has been taken. The result of an earlier call may come once more, after
+// a join.
+func arrived(t *testing.T, e *engine) {
+	t.Helper()
+	ref := "behind " + rand.Text()
+	e.exec(t, ref, "true", person)
+	for {
+		switch r := e.result(t); {
+		case r.ExitCode != 0 || !strings.HasPrefix(r.Ref, "behind "):
+			t.Fatalf("%+v", r)
+		case r.Ref == ref:
+			return
+		}
+	}
 }
 
 // refuseWhatWaits has this machine's policy allow commands alone, once all that was sent before waits for its turn.
 func refuseWhatWaits(t *testing.T, e *engine, policyFile string) {
 	t.Helper()
-	e.exec(t, "behind", "true", person)
-	if r := e.result(t); r.Ref != "behind" || r.ExitCode != 0 {
-		t.Fatalf("%+v", r)
-	}
+	arrived(t, e)
 	if err := os.WriteFile(policyFile, []byte(`{"default":{"actions":["terminal"]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
