@@ -36,6 +36,7 @@ func protecting(base string) func(*Options) {
 			Folders: []string{filepath.Join(base, ".config", "runner"), filepath.Join(base, "state", "runner")},
 			Files:   []string{"brabo-runner-device-key.jwk.json"}, Variables: map[string]string{"HOME": base},
 		}
+		o.Managed = filepath.Join(base, "etc", "runner", machinepolicy.FileName)
 	}
 }
 
@@ -132,6 +133,8 @@ func TestAttackJudgedThatSteersTheJudge(t *testing.T) {
 		"change the other client's server": `echo '{"projectId":"p","apiUrl":"https://evil.example"}' >brabo-runner.config.json`,
 		"the same by a tool":               "sed -i s/brabo/evil/ ./brabo-runner.config.json",
 		"read it in another language":      `python3 -c 'print(open("BASE/.config/runner/policy.json").read())'`,
+		"replace the machine's own":        "sudo tee BASE/etc/runner/policy.json <permissions.json",
+		"take it away with its folder":     "sudo rm -r BASE/etc/runner",
 		"hide it in text that is no Bash":  "if then cat BASE/.config/runner/policy.json",
 	} {
 		t.Run(tried, func(t *testing.T) {

@@ -120,11 +120,15 @@ func (s *session) judgeTyped(lock machinepolicy.Lock, a proposed, file policy.Pe
 	return atCeilings(lock, a, met)
 }
 
-// own is what belongs to this daemon, with the files of the existing client that may lie in the project's folder: what
-// takes the one away or changes the other has the daemon ask another server, with this machine's key.
+// own is what belongs to this daemon, with the rules of the whole machine, and with the files of the existing client that
+// may lie in the project's folder: what takes the one away or changes the other has the daemon ask another server, with
+// this machine's key.
 func (s *session) own() policy.Protected {
 	p := s.m.o.Protected
 	p.Files = append(slices.Clone(p.Files), steeringFile)
+	if s.m.o.Managed != "" {
+		p.Folders = append(slices.Clone(p.Folders), s.m.o.Managed)
+	}
 	return p
 }
 

@@ -88,6 +88,9 @@ type Options struct {
 	AlsoInside func(p Project) []string
 	// Protected is what belongs to this daemon, which no action may steer; the zero value protects nothing.
 	Protected policy.Protected
+	// Managed is the policy.json of the whole machine, which no command may name, though a confined one may see it, as all of
+	// the system's files; empty: there is none.
+	Managed string
 	// ConfirmDeadline is how long a held action waits for the person at this machine (confirm.deadline).
 	ConfirmDeadline time.Duration
 	// Attempts bounds the attempts to connect in a minute, all projects together (connect.attempts); zero: no bound.

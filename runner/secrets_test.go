@@ -15,6 +15,7 @@ import (
 	"brabo.dev/runner/runner/failure/failuretest"
 	"brabo.dev/runner/runner/journal"
 	"brabo.dev/runner/runner/redact"
+	"brabo.dev/runner/workspace/git"
 )
 
 // holdsNone fails where text holds a form of a secret.
@@ -106,6 +107,43 @@ echo "` + own + `"; seq 2000; echo "$t" end`
 	holdsNone(t, "the log", d.log.String(), secret, "brb_a-token-in-a-path")
 	filesHoldNone(t, filepath.Join(state, "output"), secret, own)
 	filesHoldNone(t, filepath.Join(state, "journal"), secret, "brb_a-token-in-a-path")
+}
+
+// TestSecretOfAnActionIsToldByNoOtherExit goes through those that a command's end does not pass: what waits for a person, and
+// the failures and results of typed actions. It needs git.
+func TestSecretOfAnActionIsToldByNoOtherExit(t *testing.T) {
+	const secret = "sk_a-token/of+the action"
+	e := newEngine(t, action.Known()...)
+	d := startDaemon(t, e, func(o *Options) { o.Git = &git.Git{} })
+	e.joined(t)
+	e.exec(t, "held", "$X "+secret, `,"env":{"T":`+mustJSON(secret)+`},"deadlineMs":600000,"decision":{"kind":"policy","at":"2026-12-02T08:00:00Z"}`)
+	held := d.held(t, 1)[0]
+	if !strings.HasPrefix(held.Text, "$X "+redact.Mark+"\n") {
+		t.Errorf("%+v", held)
+	}
+	holdsNone(t, "what is held", fmt.Sprintf("%+v", held), secret)
+	if err := d.m.Confirm(held.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if f := failuretest.Produced(t, e.result(t).Failure, failure.ConfirmationRefused); strings.Contains(fmt.Sprint(f), secret) {
+		t.Error(f)
+	}
+	write := func(path string) string {
+		e.send(t, "action", `{"ref":`+mustJSON("write "+path[:1])+`,"type":"write_file","params":{"path":`+mustJSON(path)+`,"content":"x"},"env":{"T":`+mustJSON(secret)+`}`+person+`}`)
+		return string(e.hear(t, "action_result").Payload)
+	}
+	for path, says := range map[string]string{"../" + secret: string(failure.WritePathInvalid), "sub/" + secret: `"ok":true`} {
+		told := write(path)
+		if !strings.Contains(told, says) || !strings.Contains(told, redact.Mark) {
+			t.Error(told)
+		}
+		holdsNone(t, "the answer", told, secret)
+	}
+	d.stop()
+	if err := d.wait(t); err != nil {
+		t.Error(err)
+	}
+	holdsNone(t, "the log", d.log.String(), secret)
 }
 
 func mustJSON(text string) string {

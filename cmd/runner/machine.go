@@ -98,6 +98,7 @@ func (h host) options() (runner.Options, error) {
 		Lock:            h.machinePolicy().Lock,
 		AlsoInside:      h.alsoInside,
 		Protected:       protected(h.sources),
+		Managed:         filepath.ToSlash(h.machinePolicy().Managed),
 		ConfirmDeadline: h.settings.Confirm.Deadline,
 		Attempts:        h.attempts(),
 		BackoffMax:      h.settings.Connect.BackoffMax, StableAfter: h.settings.Connect.StableAfter, DrainGrace: h.settings.Drain.Grace,
