@@ -41,11 +41,13 @@ type MemoryLedger struct {
 	mu     sync.Mutex // guards what follows
 	known  map[journal.Key]*entry
 	order  []journal.Key // of receipt, oldest first
-	serial uint64
+	due    []*entry      // in the order of their serials
+	serial uint64        // the last one
 	bytes  int
 }
 
 type entry struct {
+	key      journal.Key
 	digest   [sha256.Size]byte
 	finished bool
 	serial   uint64 // of the result while it is due, else 0
@@ -63,14 +65,13 @@ func (m *MemoryLedger) Receive(a journal.Action) (journal.Known, error) {
 		case !e.finished:
 			return journal.Running, nil
 		}
-		m.serial++
-		e.serial = m.serial
+		m.dueLocked(e)
 		return journal.Finished, nil
 	}
 	if m.known == nil {
 		m.known = map[journal.Key]*entry{}
 	}
-	m.known[a.Key] = &entry{digest: a.Digest}
+	m.known[a.Key] = &entry{key: a.Key, digest: a.Digest}
 	m.order = append(m.order, a.Key)
 	m.trimLocked()
 	return journal.New, nil
@@ -93,9 +94,9 @@ func (m *MemoryLedger) Finish(key journal.Key, result journal.Result) error {
 	if !there || e.finished {
 		return nil
 	}
-	m.serial++
-	e.finished, e.serial, e.result = true, m.serial, result
+	e.finished, e.result = true, result
 	m.bytes += len(result.Payload)
+	m.dueLocked(e)
 	m.trimLocked()
 	return nil
 }
@@ -105,12 +106,12 @@ func (m *MemoryLedger) Due(server, project string, after uint64) ([]journal.Due,
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var due []journal.Due
-	for key, e := range m.known {
-		if e.serial > after && key.Server == server && key.Project == project {
-			due = append(due, journal.Due{Key: key, Serial: e.serial, Result: e.result})
+	first, _ := m.findLocked(after + 1)
+	for _, e := range m.due[first:] {
+		if e.key.Server == server && e.key.Project == project {
+			due = append(due, journal.Due{Key: e.key, Serial: e.serial, Result: e.result})
 		}
 	}
-	slices.SortFunc(due, func(a, b journal.Due) int { return cmp.Compare(a.Serial, b.Serial) })
 	return due, nil
 }
 
@@ -118,8 +119,8 @@ func (m *MemoryLedger) Due(server, project string, after uint64) ([]journal.Due,
 func (m *MemoryLedger) Delivered(d journal.Due) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e, there := m.known[d.Key]; there && e.serial == d.Serial {
-		e.serial = 0
+	if i, there := m.findLocked(d.Serial); there && m.due[i].key == d.Key {
+		m.settleLocked(m.due[i])
 	}
 	return nil
 }
@@ -129,12 +130,33 @@ func (m *MemoryLedger) Waiting(server, project string) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := 0
-	for key, e := range m.known {
-		if e.serial != 0 && key.Server == server && (project == "" || key.Project == project) {
+	for _, e := range m.due {
+		if e.key.Server == server && (project == "" || e.key.Project == project) {
 			n++
 		}
 	}
 	return n, nil
+}
+
+// dueLocked makes e's result due, behind all others.
+func (m *MemoryLedger) dueLocked(e *entry) {
+	m.settleLocked(e)
+	m.serial++
+	e.serial = m.serial
+	m.due = append(m.due, e)
+}
+
+// settleLocked makes e's result no longer due.
+func (m *MemoryLedger) settleLocked(e *entry) {
+	if i, there := m.findLocked(e.serial); there {
+		m.due = slices.Delete(m.due, i, i+1)
+	}
+	e.serial = 0
+}
+
+// findLocked gives where in due the serial stands, or would.
+func (m *MemoryLedger) findLocked(serial uint64) (int, bool) {
+	return slices.BinarySearchFunc(m.due, serial, func(e *entry, serial uint64) int { return cmp.Compare(e.serial, serial) })
 }
 
 // trimLocked forgets the oldest finished actions until the bounds hold. Running ones are never forgotten: they are
@@ -150,6 +172,7 @@ func (m *MemoryLedger) trimLocked() {
 		if e.serial != 0 && m.Dropped != nil {
 			m.Dropped(journal.Due{Key: key, Serial: e.serial, Result: e.result})
 		}
+		m.settleLocked(e)
 		m.bytes -= len(e.result.Payload)
 		delete(m.known, key)
 		m.order = slices.Delete(m.order, i, i+1)

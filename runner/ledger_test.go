@@ -82,6 +82,19 @@ func TestResultsAreDueInTheOrderInWhichTheyFinished(t *testing.T) {
 	if due, _ := l.Due("https://other", "p", 0); len(due) > 0 {
 		t.Error("results of one server are due at another")
 	}
+	due, _ := l.Due("https://hub", "p", 0)
+	if err := l.Delivered(due[1]); err != nil { // before the first
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b", "a"}, refs(t, l)); diff != "" {
+		t.Error(diff)
+	}
+	if later, _ := l.Due("https://hub", "p", due[0].Serial); len(later) != 1 || later[0].Key.Ref != "a" {
+		t.Errorf("behind the first is %+v", later)
+	}
+	if n, _ := l.Waiting("https://hub", ""); n != 2 {
+		t.Errorf("%d wait", n)
+	}
 }
 
 func TestDeliveredResultIsDueAgainOnlyWhenItWasAskedForAgain(t *testing.T) {
@@ -138,6 +151,9 @@ func TestLedgerIsBoundedAndSaysWhatItDropped(t *testing.T) {
 	}
 	if len(dropped) != 7 || dropped[0] != "A" {
 		t.Errorf("dropped %v", dropped)
+	}
+	if due := refs(t, l); len(due) != 63 || due[0] != "H" {
+		t.Errorf("due is %v", due)
 	}
 	if got := receive(t, l, "running", "ls"); got != journal.Running {
 		t.Errorf("a running action was forgotten: %v", got)

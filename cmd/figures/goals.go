@@ -61,6 +61,8 @@ func figures() []figure {
 		eachProject = []aside{
 			{"s-to-joined", 1000, "ms until all had joined"}, {"KiB/project", 1.024, "KB"}, {"descriptors/project", 0, "descriptors each"},
 		}
+		ofBare     = []aside{{"x-bare", 0, "× a Go program that only listens"}}
+		ofParsing  = []aside{{"x-parse", 0, "× the shell library's parsing alone"}}
 		eachQueued = []aside{{"µs/action", 0.001, "ms"}, {"KiB/action", 1.024, "KB"}, {"descriptors/action", 0, "descriptors each"}}
 	)
 	return []figure{
@@ -70,7 +72,7 @@ func figures() []figure {
 		{text: "demo, from start to end", bench: demo, metric: "s-to-end", unit: "s", goal: 15},
 		{text: "runner run: start to joined", bench: run, metric: "ms-to-joined", unit: "ms", goal: 100,
 			beside: []aside{{"ratio", 0, "× the start of the bare binary"}}},
-		{text: "runner run: resident memory, idle", bench: run, metric: "MiB-resident", unit: "MB", scale: 1.048576, goal: 20},
+		{text: "runner run: resident memory, idle", bench: run, metric: "MiB-resident", unit: "MB", scale: 1.048576, goal: 20, beside: ofBare},
 		{text: "stripped binary", bench: run, metric: "MiB-binary", unit: "MiB", goal: 30},
 		{text: "journal, one action from receipt to delivery", bench: act, metric: "journal-µs", unit: "ms", scale: 0.001, goal: 0.3,
 			beside: []aside{{"ratio", 0, "× a bare fsync"}}},
@@ -97,8 +99,8 @@ func figures() []figure {
 			beside: eachQueued},
 		{text: "useful again after SIGCONT", bench: wake, metric: "s-to-useful", unit: "s", goal: 5,
 			beside: []aside{{"ratio", 0, "× a daemon that was not stopped"}}},
-		{text: "decide, a simple command", bench: decide, sub: "simple", metric: "ns/op", unit: "µs", scale: 0.001, goal: 10},
-		{text: "decide, 20 segments", bench: decide, sub: "segments20", metric: "ns/op", unit: "µs", scale: 0.001, goal: 100},
+		{text: "decide, a simple command", bench: decide, sub: "simple", metric: "ns/op", unit: "µs", scale: 0.001, goal: 10, beside: ofParsing},
+		{text: "decide, 20 segments", bench: decide, sub: "segments20", metric: "ns/op", unit: "µs", scale: 0.001, goal: 100, beside: ofParsing},
 		{text: "decide, the worst of the 1 MB texts", bench: decide, sub: "1MB", metric: "ns/op", unit: "s", scale: 1e-9, goal: 1},
 		{text: "questions of an ordinary day that are spared", bench: everyday, metric: "%-spared", unit: "%", goal: 95, atLeast: true},
 		{text: "second lock on a usual command, against the start of a shell", bench: guard, sub: "usual", metric: "of-a-shell", unit: "×", goal: 0.1},
@@ -108,9 +110,11 @@ func figures() []figure {
 			beside: []aside{{"x-floor", 0, "× a request without a store"}}},
 		{text: "proposed to outcome of true, hub and daemon", bench: trueTrip, metric: "ms-median", unit: "ms", goal: 5,
 			beside: []aside{{"x-floor", 0, "× the shell alone"}}},
-		{text: "hub, proposals sustained, event log on", bench: proposals, metric: "proposals/s", unit: "/s", goal: 500, atLeast: true},
-		{text: "hub, a page of a history of 10,000", bench: history, metric: "ns/op", unit: "ms", scale: 1e-6, goal: 100},
-		{text: "runner hub: resident memory, idle", bench: idleHub, metric: "MiB-resident", unit: "MB", scale: 1.048576, goal: 40},
+		{text: "hub, proposals sustained, event log on", bench: proposals, metric: "proposals/s", unit: "/s", goal: 500, atLeast: true,
+			beside: []aside{{"x-floor", 0, "× more requests without a store"}}},
+		{text: "hub, a page of a history of 10,000", bench: history, metric: "ns/op", unit: "ms", scale: 1e-6, goal: 100,
+			beside: []aside{{"x-floor", 0, "× a request without a store"}}},
+		{text: "runner hub: resident memory, idle", bench: idleHub, metric: "MiB-resident", unit: "MB", scale: 1.048576, goal: 40, beside: ofBare},
 		{text: "keystroke to echo, added by the daemon", bench: key, metric: "µs-added/key", unit: "ms", scale: 0.001, goal: 2,
 			beside: []aside{{"µs-bare/key", 0.001, "ms bare"}}},
 		{text: "keystroke to echo, added by hub and daemon", bench: window, metric: "µs-added/key", unit: "ms", scale: 0.001, goal: 2,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,12 +41,61 @@ func residentKiB(b *testing.B, pid int) float64 {
 	return kib
 }
 
+// bareListener is a program that listens on loopback as the daemon and the hub do, and does nothing else.
+const bareListener = `package main
+
+import (
+	"net"
+	"net/http"
+	"os"
+)
+
+func main() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		os.Exit(1)
+	}
+	os.Stdout.WriteString("listening\n")
+	_ = http.Serve(l, nil)
+}
+`
+
+// bareKiB is what bareListener has in memory when it is idle: the floor of a Go program that serves HTTP.
+func bareKiB(b *testing.B) float64 {
+	b.Helper()
+	dir := b.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(bareListener), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, "bare"), filepath.Join(dir, "main.go"))
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(filepath.Join(dir, "bare"))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }() // it was killed
+	defer func() { _ = cmd.Process.Kill() }()
+	if _, err := io.ReadFull(out, make([]byte, len("listening\n"))); err != nil {
+		b.Fatal(err)
+	}
+	time.Sleep(idleAfter)
+	return residentKiB(b, cmd.Process.Pid)
+}
+
 // idleAfter is when a daemon counts as idle: it has given back by then what its start needed.
 const idleAfter = startupTakes + time.Second
 
 // BenchmarkRun starts the released binary against a hub on loopback, for one project. Goals: joined within 100 ms of
 // its start, under 20 MB resident when idle, and a stripped binary under 30 MiB. The floor is the same binary saying its
-// version: what a Go program of this size costs before it does anything.
+// version: what a Go program of this size costs before it does anything. That of the memory is a Go program that
+// listens and does nothing.
 func BenchmarkRun(b *testing.B) {
 	binary := buildBinary(b)
 	home := b.TempDir()
@@ -88,6 +138,7 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric(middle(joined), "ms-to-joined")
 	b.ReportMetric(middle(joined)/middle(floor), "ratio")
 	b.ReportMetric(middle(resident), "MiB-resident")
+	b.ReportMetric(middle(resident)*1024/bareKiB(b), "x-bare")
 }
 
 func middle(values []float64) float64 {

@@ -48,6 +48,7 @@ func BenchmarkHub(b *testing.B) {
 		}
 	}
 	b.ReportMetric(middle(resident), "MiB-resident")
+	b.ReportMetric(middle(resident)*1024/bareKiB(b), "x-bare")
 	b.ReportMetric(middle(ready), "ms-to-listening")
 }
 
