@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brabo.dev/runner/runner/hub/client"
 	"brabo.dev/runner/runner/shown"
 )
 
@@ -122,5 +123,22 @@ func newAgentRemoveCommand() *cobra.Command {
 		},
 	}
 	flags.addProject(cmd.Flags())
+	return cmd
+}
+
+func newHandoffCommand() *cobra.Command {
+	var flags hubFlags
+	cmd := &cobra.Command{
+		Use: "accept-handoff PROJECT AGENT", Short: "Let the infrastructure agent start the project's container", Args: usageArgs(cobra.ExactArgs(2)),
+		Long: `accept-handoff lets AGENT, the one that looks after the project's infrastructure, start its container without a question,
+by a row of autonomy. runner autonomy none --agent AGENT --type container_start takes it back.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return flags.named(cmd.Context(), args[0], func(c *client.Client, id string) error {
+				_, err := c.AcceptHandoff(cmd.Context(), id, args[1])
+				return err
+			})
+		},
+	}
+	flags.add(cmd.Flags())
 	return cmd
 }

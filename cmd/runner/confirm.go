@@ -26,14 +26,16 @@ confirm.deadline is refused. A server that does not wait has its answer already;
 
 Nothing that comes over a network can confirm, and neither can what a daemon itself has started.`,
 		Example: `  runner confirm
-  runner confirm allow 4kq2mz7a`,
+  runner confirm allow ID`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			held, err := allHeld(cmd.Context())
 			if asJSON {
 				return errors.Join(writeJSON(cmd.OutOrStdout(), held), err)
 			}
-			writeHeld(cmd.OutOrStdout(), held, time.Now())
+			if err == nil || len(held) > 0 { // what could not be asked may hold something
+				writeHeld(cmd.OutOrStdout(), held, time.Now())
+			}
 			return err
 		},
 	}

@@ -130,7 +130,7 @@ func newDenyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "deny ID",
 		Short:   "Refuse an action that waits",
-		Example: "  runner deny 7c1e --reason 'use the staging database'",
+		Example: "  runner deny ID --reason 'use the staging database'",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := flags.client()

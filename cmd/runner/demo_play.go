@@ -185,7 +185,7 @@ func (s *stage) outOfTime(ctx context.Context) (hub.Action, string, error) {
 	case !known:
 		children = "(whether its children ended can't be asked here)"
 	}
-	return a, fmt.Sprintf("`%s` was ended at its deadline of 1 s, %s; what it had printed arrived", a.Command, children), nil
+	return a, fmt.Sprintf("`%s` was ended within its deadline of 1 s, %s; what it had printed arrived", a.Command, children), nil
 }
 
 func (s *stage) floods(ctx context.Context) (hub.Action, string, error) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -27,12 +28,28 @@ type printer struct {
 	out    io.Writer
 	asJSON bool
 	color  bool
+	width  int // of the terminal, in columns; zero: it is none, and lines are as long as what they say
 	began  time.Time
 	steps  int
 }
 
+// stepIndent is where the text of a step begins.
+const stepIndent = 25
+
 func newPrinter(out io.Writer, asJSON bool) *printer {
-	return &printer{out: out, asJSON: asJSON, color: !asJSON && colorful(out), began: time.Now()}
+	return &printer{out: out, asJSON: asJSON, color: !asJSON && colorful(out), width: columns(out), began: time.Now()}
+}
+
+func columns(out io.Writer) int {
+	f, isFile := out.(*os.File)
+	if !isFile {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // colorful follows the common rules: only a terminal, and not where the person said no.
@@ -44,7 +61,7 @@ func colorful(out io.Writer) bool {
 // note prints a line between steps, for people only.
 func (p *printer) note(format string, args ...any) {
 	if !p.asJSON {
-		fmt.Fprintf(p.out, "  "+format+"\n", args...)
+		fmt.Fprintln(p.out, "  "+hang(fmt.Sprintf(format, args...), p.width, 2))
 	}
 }
 
@@ -64,7 +81,33 @@ func (p *printer) step(t told) {
 	case !t.OK:
 		mark = p.paint("31", "✗")
 	}
-	fmt.Fprintf(p.out, "%s %-22s %s %s\n", mark, t.Step, detail, p.paint("2", fmt.Sprintf("(%d ms)", t.Millis)))
+	took := fmt.Sprintf("(%d\u00a0ms)", t.Millis)
+	text := hang(detail+" "+took, p.width, stepIndent)
+	fmt.Fprintf(p.out, "%s %-22s %s%s\n", mark, t.Step, strings.TrimSuffix(text, took), p.paint("2", strings.ReplaceAll(took, "\u00a0", " ")))
+}
+
+// hang breaks text between words so that it fits into width columns, each line beginning at indent.
+func hang(text string, width, indent int) string {
+	if width <= indent {
+		return text
+	}
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Split(text, " ") {
+		length := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+length > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += length
+	}
+	return b.String()
 }
 
 func (p *printer) end() {

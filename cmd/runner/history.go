@@ -30,7 +30,7 @@ func newHistoryCommand() *cobra.Command {
 		Long: `history lists what the daemons of this user received, ran and answered, from their journals: when, for which project,
 what was asked for, and how it ended. It works whether they run or not.`,
 		Example: `  runner history --failed --since 1d
-  runner history --project 7c1e -n 20`,
+  runner history --project ID -n 20`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error

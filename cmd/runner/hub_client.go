@@ -165,7 +165,8 @@ func whichProject(projects []client.Project, wanted, dir string) (string, error)
 			return p.ID, nil
 		case wanted != "" && p.Name == wanted:
 			if found != "" {
-				return "", failure.New(failure.ProjectUnclear, wanted).Because("more than one project has this name")
+				return "", failure.New(failure.ProjectUnclear, wanted).Because("more than one project has this name").
+					Then("name it by its id, which `runner project list` shows")
 			}
 			found = p.ID
 		case wanted == "" && p.Root != "":
@@ -178,7 +179,8 @@ func whichProject(projects []client.Project, wanted, dir string) (string, error)
 		return found, nil
 	}
 	if wanted != "" {
-		return "", failure.New(failure.ProjectUnclear, wanted).Because("no project has this id or name")
+		return "", failure.New(failure.ProjectUnclear, wanted).Because("no project has this id or name").
+			Then("`runner project list` shows those that there are, `runner project add DIR` makes one")
 	}
 	return "", failure.New(failure.ProjectUnclear, dir).Because("the working folder lies in no project's folder")
 }

@@ -176,7 +176,8 @@ func newAutonomyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "autonomy [auto_approve|require_approval|deny|none]",
 		Short: "Show or set how far agents go without being asked",
-		Long: `autonomy shows the rows of a project, or sets one: for an agent or all of them, for a type of action or all of them.
+		Long: `autonomy shows how far a project's agents go without being asked, or sets it. Each of its rows is about one agent or all of
+them, and one type of action or all of them.
 The ceilings bind whatever is set: pushes, merges and what reaches the world from a terminal go on asking.
 
   auto_approve      run without a question what no rule holds back

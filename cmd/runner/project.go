@@ -18,8 +18,7 @@ import (
 
 func newProjectCommand() *cobra.Command {
 	cmd := nounCommand("project", "Look after the hub's projects", `A project is a folder on this machine in which agents may work, under the rules of the permissions.json in it.`)
-	cmd.AddCommand(newProjectAddCommand(), newProjectListCommand(), newProjectRemoveCommand(), newProjectActivateCommand(), newProjectSetCommand(),
-		newHandoffCommand())
+	cmd.AddCommand(newProjectAddCommand(), newProjectListCommand(), newProjectRemoveCommand(), newProjectActivateCommand(), newProjectSetCommand())
 	return cmd
 }
 
@@ -223,21 +222,6 @@ scratch folders and work trees; without any there are none. name takes one name.
 					return err
 				}
 				return confirmHere(cmd.Context(), p)
-			})
-		},
-	}
-	flags.add(cmd.Flags())
-	return cmd
-}
-
-func newHandoffCommand() *cobra.Command {
-	var flags hubFlags
-	cmd := &cobra.Command{
-		Use: "accept-handoff PROJECT AGENT", Short: "Let the infrastructure agent start the project's container", Args: usageArgs(cobra.ExactArgs(2)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.named(cmd.Context(), args[0], func(c *client.Client, id string) error {
-				_, err := c.AcceptHandoff(cmd.Context(), id, args[1])
-				return err
 			})
 		},
 	}

@@ -37,14 +37,14 @@ func TestReadmeFiveMinutes(t *testing.T) {
 	home, root, _ := ownHub(t)
 	t.Chdir(root)
 	answers := map[string]string{
-		"runner agent add coder":                           `(?s)token .*mcpServers.*"mcp"`,
-		"runner propose terminal -- touch hello.txt":       `pending`,
-		"runner pending":                                   `(?P<ID>\S+) .*touch hello.txt`,
-		"runner approve ID":                                `approved`,
-		"runner history":                                   `touch hello.txt`,
-		"runner events":                                    `proposed_action.approved`,
-		"runner policy check -- 'git status && git push'":  `require_approval`,
-		"runner policy explain -- 'cat go.mod | xargs rm'": `xargs`,
+		"runner agent add coder":                     `(?s)token .*mcpServers.*"mcp"`,
+		"runner propose terminal -- touch hello.txt": `pending`,
+		"runner pending":                             `(?P<ID>\S+) .*touch hello.txt`,
+		"runner approve ID":                          `approved`,
+		"runner history":                             `touch hello.txt`,
+		"runner events":                              `proposed_action.approved`,
+		"runner policy check --scope . -- 'git status && git push'":  `require_approval`,
+		"runner policy explain --scope . -- 'cat go.mod | xargs rm'": `xargs`,
 	}
 	id := ""
 	for _, line := range lines {

@@ -44,8 +44,8 @@ var plays = []play{
 	{"runner approve ID", "cmd/runner.TestReadmeFiveMinutes", `"five minutes"`},
 	{"runner history", "cmd/runner.TestReadmeFiveMinutes", `"five minutes"`},
 	{"runner events", "cmd/runner.TestReadmeFiveMinutes", `"five minutes"`},
-	{"runner policy check -- 'git status && git push'", "cmd/runner.TestReadmeFiveMinutes", `"rules"`},
-	{"runner policy explain -- 'cat go.mod | xargs rm'", "cmd/runner.TestReadmeFiveMinutes", `"rules"`},
+	{"runner policy check --scope . -- 'git status && git push'", "cmd/runner.TestReadmeFiveMinutes", `"rules"`},
+	{"runner policy explain --scope . -- 'cat go.mod | xargs rm'", "cmd/runner.TestReadmeFiveMinutes", `"rules"`},
 	{"runner run --project ID --dir FOLDER --api-url URL", "cmd/runner.TestReadmeRun", `"run"`},
 
 	{"runner agent add NAME", "cmd/runner.TestReadmeWorkingDay", `"agent", "add"`},
@@ -53,6 +53,7 @@ var plays = []play{
 	{"runner project activate PROJECT", "cmd/runner.TestReadmeWorkingDay", `"project", "activate"`},
 	{"runner hub link", "cmd/runner.TestHubGivesLinksToItsPage", `"hub", "link"`},
 	{"runner hub", "cmd/runner.TestHubGivesLinksToItsPage", "startHubCommand("},
+	{"runner login", "cmd/runner.TestLoginIsEnoughForARun", "loggedIn(t, address)"},
 	{"runner run", "cmd/runner.TestFolderOfTheExistingClientNeedsNoFlags", `start(t, "run")`},
 	{"runner run --base FOLDER", "cmd/runner.TestMachineKeyServesItsProjectsBelowTheBase", `"run", "--api-url", url, "--base", base`},
 	{"runner confirm", "cmd/runner.TestPersonConfirmsAtTheMachine", `"confirm")`},

@@ -45,7 +45,8 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	return exitCode(root.ExecuteContext(ctx), errOut)
+	cmd, err := root.ExecuteContextC(ctx)
+	return exitCode(pointToHelp(cmd, err), errOut)
 }
 
 // exitCode shows err where it has not been shown, and maps it to the exit code.
@@ -92,7 +93,9 @@ func newRootCommand() *cobra.Command {
 			return unknownCommand(cmd, args[0])
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError(fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath()))
+	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelpCommand())
 	for _, g := range []struct {

@@ -38,7 +38,7 @@ The credential is the token in BRABO_ACCOUNT_TOKEN, the device key brabo-runner-
 the pairing that ` + "`runner login`" + ` made.
 The first Ctrl-C or SIGTERM lets running commands finish within drain.grace and delivers their results; a second one ends
 the process at once.`,
-		Example: "  runner run --project 7c1e --dir ~/shop --api-url https://brabo.example",
+		Example: "  runner run --project ID --dir ~/shop --api-url https://brabo.example",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return run(cmd.Context(), flags, profileAt, cmd.ErrOrStderr())

@@ -39,7 +39,7 @@ credential is this machine's pairing (runner login, runner up), or the device ke
 
 It may be repeated: the unit is replaced and the service started anew. --dry-run prints the unit, then says what would be
 refused, and changes nothing.`,
-		Example: "  runner service install\n  runner service install --project 7c1e --dir ~/shop --api-url https://brabo.example\n  sudo runner service install --system --as-user ana",
+		Example: "  runner service install\n  runner service install --project ID --dir ~/shop --api-url https://brabo.example\n  sudo runner service install --system --as-user ana",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return serviceInstall(cmd.Context(), flags, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -32,6 +32,14 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // useOf is how a command is written, as its help has it, without the word that stands for its flags.
 func useOf(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.UseLine(), " [flags]", "") }
 
+// pointToHelp names the command's own help where the failure of a wrong use says nothing better.
+func pointToHelp(cmd *cobra.Command, err error) error {
+	if f := failure.As(err); f != nil && f.Name == failure.Usage && f.Next == failure.New(failure.Usage, "").Next {
+		f.Next = fmt.Sprintf("`%s --help` says more", cmd.CommandPath()) // in place, since err may wrap it
+	}
+	return err
+}
+
 func unknownCommand(cmd *cobra.Command, name string) error {
 	text := fmt.Sprintf("there is no command %q", name)
 	cmd.SuggestionsMinimumDistance = 2
