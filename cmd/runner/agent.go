@@ -98,7 +98,7 @@ func newAgentListCommand() *cobra.Command {
 			for _, a := range agents {
 				fmt.Fprintf(w, "%s\t%s\tby %s\n", shown.Text(a.ID), a.Project, shown.Text(a.Issuer))
 			}
-			return w.Flush()
+			return orNone(cmd, w.Flush(), len(agents), "no agent yet: `runner agent add NAME` makes one")
 		},
 	}
 	flags.add(cmd.Flags())

@@ -33,10 +33,8 @@ Nothing that comes over a network can confirm, and neither can what a daemon its
 			if asJSON {
 				return errors.Join(writeJSON(cmd.OutOrStdout(), held), err)
 			}
-			if err == nil || len(held) > 0 { // what could not be asked may hold something
-				writeHeld(cmd.OutOrStdout(), held, time.Now())
-			}
-			return err
+			writeHeld(cmd.OutOrStdout(), held, time.Now())
+			return orNone(cmd, err, len(held), "nothing waits for you at this machine") // what could not be asked may hold something
 		},
 	}
 	cmd.PersistentFlags().BoolVar(&asJSON, "json", false, "as JSON: the actions, or the one that was decided")
@@ -112,9 +110,6 @@ func confirmHeld(ctx context.Context, id string, allow bool) (control.Held, erro
 }
 
 func writeHeld(w io.Writer, held []control.Held, now time.Time) {
-	if len(held) == 0 {
-		fmt.Fprintln(w, "nothing waits for you")
-	}
 	for _, h := range held {
 		fmt.Fprintf(w, "%s  %s of project %s, for %s, until %s\n", h.ID, visible(h.Event), visible(h.Project), ago(now, h.Since), h.Until.Local().Format(time.TimeOnly))
 		for _, line := range visibleLines(h.Text) {

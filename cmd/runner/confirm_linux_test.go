@@ -66,7 +66,8 @@ func TestPersonConfirmsAtTheMachine(t *testing.T) {
 	h, url, root, _ := startHub(t, home, func(c *hub.Config) { c.ActionDeadline = 10 * time.Minute })
 	startProcess(t, home, root, url, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "RUNNER_CONFIRM_DEADLINE=7m") })
 	awaitRunner(t, h)
-	wants(t, home, 0, `nothing waits for you`, "confirm")
+	wants(t, home, 0, `^nothing waits for you at this machine\n$`, "confirm")
+	wants(t, home, 0, `^\[\]\n$`, "confirm", "--json")
 
 	id := proposeText(t, h, unseen)
 	held := awaitHeld(t, home, id)

@@ -31,23 +31,34 @@ func newPendingCommand() *cobra.Command {
 			if !all {
 				f.Status = string(hub.Pending)
 			}
-			f.Project = flags.project
-			actions, _, err := c.Actions(cmd.Context(), f)
-			if err != nil {
+			if f.Project, err = flags.projectFilter(cmd.Context(), c); err != nil {
 				return err
 			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), actions)
+			actions, _, err := c.Actions(cmd.Context(), f)
+			if err != nil || asJSON {
+				return orJSON(cmd.OutOrStdout(), actions, err)
 			}
-			return writeActions(cmd.OutOrStdout(), actions)
+			return orNone(cmd, writeActions(cmd.OutOrStdout(), actions), len(actions), noAction(all, flags.project))
 		},
 	}
 	flags.add(cmd.Flags())
-	cmd.Flags().StringVar(&flags.project, "project", "", "only those of the project with this id")
+	cmd.Flags().StringVar(&flags.project, "project", "", "only those of the project with this id or name")
 	cmd.Flags().BoolVar(&all, "all", false, "every action, not only those that wait")
 	cmd.Flags().IntVarP(&f.Limit, "lines", "n", 100, "how many at most")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON: a list")
 	return cmd
+}
+
+// noAction says that there is no action, or none of a project, and what lists or makes some.
+func noAction(all bool, project string) string {
+	of := ""
+	if project != "" {
+		of = " of project " + shown.Text(project)
+	}
+	if all {
+		return "no action" + of + " was proposed yet: `runner propose terminal -- COMMAND` proposes one"
+	}
+	return "no action" + of + " waits for a person; `runner pending --all` lists those that were decided, too"
 }
 
 func writeActions(out io.Writer, actions []hub.Action) error {

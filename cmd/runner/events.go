@@ -53,12 +53,22 @@ events proposed_action.created whose status is auto_approved.`,
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "approved by people    %d\napproved by the rules %d\n", counts.ByPeople, counts.ByPolicy)
 				return err
 			}
-			f.Project = flags.project
-			return showEvents(cmd.Context(), c, f, from, follow, eventWriter(cmd.OutOrStdout(), asJSON))
+			if f.Project, err = flags.projectFilter(cmd.Context(), c); err != nil {
+				return err
+			}
+			show := eventWriter(cmd.OutOrStdout(), asJSON)
+			last, length, err := showEvents(cmd.Context(), c, f, from, show)
+			if err == nil && !asJSON {
+				err = orNone(cmd, nil, length, noEvent(f, from, follow))
+			}
+			if err != nil || !follow {
+				return err
+			}
+			return followEvents(cmd.Context(), c, f, last, show)
 		},
 	}
 	flags.add(cmd.Flags())
-	cmd.Flags().StringVar(&flags.project, "project", "", "only those of the project with this id")
+	cmd.Flags().StringVar(&flags.project, "project", "", "only those of the project with this id or name")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with those that come, until Ctrl-C")
 	cmd.Flags().StringVar(&since, "since", "", "only those since then: a duration like 90m or 2d, or a time as RFC 3339 has it")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only those of this type")
@@ -68,16 +78,28 @@ events proposed_action.created whose status is auto_approved.`,
 	return cmd
 }
 
-// showEvents shows the last events, those since a time where one is given, and then what comes.
-func showEvents(ctx context.Context, c *client.Client, f client.EventFilter, from time.Time, follow bool, show func(hub.Event) error) error {
-	var last int64
+// noEvent says that there is no event, or none of those that were asked for.
+func noEvent(f client.EventFilter, from time.Time, follow bool) string {
+	text := "no event is logged yet"
+	if f.Project != "" || f.Type != "" || !from.IsZero() {
+		text = "no event of that kind is logged"
+	}
+	if follow {
+		text += "; those that come are shown until Ctrl-C"
+	}
+	return text
+}
+
+// showEvents shows the last events, or those since a time where one is given. It gives the number of the last one, with
+// which following goes on, and how many it has shown.
+func showEvents(ctx context.Context, c *client.Client, f client.EventFilter, from time.Time, show func(hub.Event) error) (last int64, length int, err error) {
 	if !from.IsZero() {
 		f.Since, f.Limit = 0, 1000
 	}
 	for {
 		events, err := c.Events(ctx, f)
 		if err != nil {
-			return err
+			return last, length, err
 		}
 		for _, e := range events {
 			last = e.Seq
@@ -85,15 +107,20 @@ func showEvents(ctx context.Context, c *client.Client, f client.EventFilter, fro
 				continue
 			}
 			if err := show(e); err != nil {
-				return err
+				return last, length, err
 			}
+			length++
 		}
 		if from.IsZero() || len(events) < f.Limit {
-			break
+			return last, length, nil
 		}
 		f.Since = last
 	}
-	for follow {
+}
+
+// followEvents shows the events after last as they come, until ctx ends. A hub that went away is asked again.
+func followEvents(ctx context.Context, c *client.Client, f client.EventFilter, last int64, show func(hub.Event) error) error {
+	for {
 		err := c.Follow(ctx, last, func(e hub.Event) error {
 			last = e.Seq
 			if f.Type != "" && e.Type != f.Type || f.Project != "" && e.Project != f.Project {
@@ -115,7 +142,6 @@ func showEvents(ctx context.Context, c *client.Client, f client.EventFilter, fro
 			return nil
 		}
 	}
-	return nil
 }
 
 func eventWriter(out io.Writer, asJSON bool) func(hub.Event) error {

@@ -48,7 +48,8 @@ what was asked for, and how it ended. It works whether they run or not.`,
 			if asJSON {
 				return errors.Join(writeJSON(cmd.OutOrStdout(), actions), err)
 			}
-			return errors.Join(writeHistory(cmd.OutOrStdout(), actions), err)
+			err = errors.Join(writeHistory(cmd.OutOrStdout(), actions), err)
+			return orNone(cmd, err, len(actions), noneReceived(q))
 		},
 	}
 	f := cmd.Flags()
@@ -59,6 +60,14 @@ what was asked for, and how it ended. It works whether they run or not.`,
 	f.IntVarP(&q.Limit, "lines", "n", 100, "how many at most")
 	f.BoolVar(&asJSON, "json", false, "as JSON: a list")
 	return cmd
+}
+
+// noneReceived says that this machine received nothing, or nothing that was asked for.
+func noneReceived(q control.Query) string {
+	if q.Project == "" && q.Ref == "" && q.Since.IsZero() && !q.Failed {
+		return "this machine has received no action yet; `runner pending` lists those that wait at the hub"
+	}
+	return "no action that this machine received is of that kind"
 }
 
 // history asks each daemon, and reads the journals of those that do not run. What could be had comes with the error.

@@ -156,6 +156,23 @@ func (f *hubFlags) projectID(ctx context.Context, c *client.Client) (string, err
 	return whichProject(projects, f.project, dir)
 }
 
+// projectFilter is the id of the only project that is asked about, or "" for all. What is neither an id nor a name is taken
+// for the id of a project that was removed: its log stays.
+func (f *hubFlags) projectFilter(ctx context.Context, c *client.Client) (string, error) {
+	if f.project == "" {
+		return "", nil
+	}
+	projects, err := c.Projects(ctx)
+	if err != nil {
+		return "", err
+	}
+	id, err := whichProject(projects, f.project, "")
+	if err != nil && !slices.ContainsFunc(projects, func(p client.Project) bool { return p.Name == f.project }) {
+		return f.project, nil
+	}
+	return id, err
+}
+
 // whichProject finds a project by its id or name, or, without one, by the folder that holds dir most closely.
 func whichProject(projects []client.Project, wanted, dir string) (string, error) {
 	found, depth := "", -1

@@ -81,10 +81,25 @@ func showLogs(cmd *cobra.Command, flags logFlags) error {
 	for _, e := range entries {
 		show(e)
 	}
+	if !flags.json {
+		err = orNone(cmd, err, len(entries), noLine(flags))
+	}
 	if err != nil || !flags.follow {
 		return err
 	}
 	return logs.Follow(cmd.Context(), folders, filter, show)
+}
+
+// noLine says that nothing was logged, or nothing that was asked for.
+func noLine(flags logFlags) string {
+	text := "no daemon and no hub of this user has logged anything yet"
+	if flags.since != "" || flags.action != "" || flags.level != "debug" {
+		text = "no line of that kind was logged"
+	}
+	if flags.follow {
+		text += "; those that come are shown until Ctrl-C"
+	}
+	return text
 }
 
 // sinceFlag reads a duration before now, or a time.

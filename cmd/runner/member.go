@@ -136,7 +136,7 @@ func newCredentialCommand() *cobra.Command {
 			for _, each := range credentials {
 				fmt.Fprintf(w, "%s\t%s\n", shown.Text(each.Host), shown.Text(each.Username))
 			}
-			return w.Flush()
+			return orNone(cmd, w.Flush(), len(credentials), "no credential yet: `runner credential set HOST` keeps one")
 		},
 	}
 	list.Flags().BoolVar(&asJSON, "json", false, "as JSON: a list, without the tokens")
@@ -203,7 +203,7 @@ The ceilings bind whatever is set: pushes, merges and what reaches the world fro
 			for _, r := range rows {
 				fmt.Fprintf(w, "%s\t%s\t%s\n", shown.Text(r.Agent), r.ActionType, r.Mode)
 			}
-			return w.Flush()
+			return orNone(cmd, w.Flush(), len(rows), "no row of autonomy is set, so the project's rules decide")
 		},
 	}
 	flags.addProject(cmd.Flags())

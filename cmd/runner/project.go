@@ -131,7 +131,7 @@ func newProjectListCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.ID, shown.Text(p.Name), p.Mode, state, shown.Text(p.Root))
 			}
-			return w.Flush()
+			return orNone(cmd, w.Flush(), len(projects), "no project yet: `runner project add DIR` adds one")
 		},
 	}
 	flags.add(cmd.Flags())
