@@ -67,8 +67,14 @@ func TestAttackStrangerTakesThePortOfALivingClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	followed := make(chan error, 1)
-	go func() { followed <- c.Follow(t.Context(), 0, func(hub.Event) error { return nil }) }()
+	if _, err := c.AddMember(t.Context(), "bo", "viewer"); err != nil { // an event, which tells when the stream is open
+		t.Fatal(err)
+	}
+	followed, open := make(chan error, 1), make(chan struct{}, 16)
+	go func() {
+		followed <- c.Follow(t.Context(), 0, func(hub.Event) error { open <- struct{}{}; return nil })
+	}()
+	<-open
 	if err := h.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

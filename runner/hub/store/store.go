@@ -13,6 +13,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"brabo.dev/runner/runner/failure"
 )
 
 // fileName is the database's name in the hub's folder.
@@ -21,8 +23,13 @@ const fileName = "hub.db"
 // ErrNone says that there is no such row.
 var ErrNone = errors.New("there is no such row")
 
-// errClosed is what every method says after Close.
+// errClosed is what every method wraps after Close.
 var errClosed = errors.New("the hub's store is closed")
+
+// stopping is the name under which a request meets a closed store: the hub closes it while it ends.
+func stopping() error {
+	return failure.New(failure.Draining, "hub").Because("the hub is stopping").Then("ask again when it is back").Wrap(errClosed)
+}
 
 // setup comes first on the connection. EXCLUSIVE keeps any other process out for as long as the file is open.
 const setup = `PRAGMA locking_mode = EXCLUSIVE;
@@ -164,7 +171,7 @@ func (s *Store) UpdateDurably(f func(Tx) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return stopping()
 	}
 	if err := s.exec("PRAGMA synchronous = FULL"); err != nil {
 		return named(err, s.path)
@@ -183,7 +190,7 @@ func (s *Store) run(begin string, f func(Tx) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return stopping()
 	}
 	return s.runLocked(begin, f)
 }

@@ -278,6 +278,7 @@ func TestClosedStoreSaysSo(t *testing.T) {
 	}
 	nothing := func(Tx) error { return nil }
 	for _, err := range []error{s.View(nothing), s.Update(nothing), s.UpdateDurably(nothing)} {
+		failuretest.Produced(t, err, failure.Draining)
 		if !errors.Is(err, errClosed) {
 			t.Error(err)
 		}
