@@ -63,6 +63,7 @@ func TestWhatWasAllowedForItsContainerRunsNowhereElse(t *testing.T) {
 		{"for its container", `{"kind":"policy","rule":"container_floor","at":"2026-12-02T08:00:00Z"}`, false},
 		{"by an entry, which counts here too", `{"kind":"policy","rule":"file_allow","at":"2026-12-02T08:00:00Z"}`, true},
 		{"by a person", `{"kind":"human","by":"ana","rule":"container_floor","at":"2026-12-02T08:00:00Z"}`, true},
+		{"by a person who was shown the container", `{"kind":"human","by":"ana","environment":"container","at":"2026-12-02T08:00:00Z"}`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := newEngine(t, action.Known()...)

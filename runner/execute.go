@@ -29,7 +29,8 @@ func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incomin
 		result = action.Refused(e.Ref, failure.From(err, "action "+e.Ref))
 	case insideOnly(e.Decision) && (!found || len(e.Env) > 0 && e.GitCredentialed):
 		result = action.Refused(e.Ref, failure.New(failure.ContainerGone, "project "+s.project.ID).
-			Because("a rule let the command run inside of the project's container without a question, and it would have run outside of one; nothing was run"))
+			Because("the command was allowed for the inside of the project's container, and would have run outside of it; nothing was run").
+			Then("start the container again, or propose the command anew: it asks for the place where it then runs"))
 	case !found, len(e.Env) > 0 && e.GitCredentialed:
 		result = s.onHost(ctx, e, p, in)
 	case len(e.Env) > 0:
@@ -44,10 +45,13 @@ func (s *session) execute(ctx context.Context, e action.Exec, p plan, in incomin
 	}
 }
 
-// insideOnly reports whether nobody would have let a command run but for the container that the server believes to run
-// (policy.md section 7, the container floor). On the host it would have asked.
+// insideOnly reports whether a command was let run for the container that the server believes to run: by the rules
+// (policy.md section 7, the container floor; on the host it would have asked), or by a person who was shown that.
 func insideOnly(d *action.Decision) bool {
-	return d != nil && d.Kind != "human" && d.Rule == string(policy.ContainerFloor)
+	if d == nil {
+		return false
+	}
+	return d.Environment == action.InContainer || d.Kind != "human" && d.Rule == string(policy.ContainerFloor)
 }
 
 // refusedCredential counts the variables and names none of them.

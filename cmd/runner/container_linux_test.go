@@ -163,10 +163,32 @@ func TestProjectOfModeContainerRunsInItsContainer(t *testing.T) {
 	}
 
 	// The container goes behind the hub's back: what was allowed for its sake alone runs nowhere else, and then asks.
-	if _, err := api.ContainerRemove(t.Context(), name, client.ContainerRemoveOptions{Force: true}); err != nil {
-		t.Fatal(err)
+	beyond := func() string {
+		id := strings.Fields(propose(0, `pending`, "terminal", "--", "touch beyond.txt && git push"))[0]
+		wants(t, home, 0, id+`.*inside of the project's container alone`, "pending")
+		return id
 	}
+	shownFirst, shownNext := beyond(), beyond()
+	removed := func() {
+		t.Helper()
+		if _, err := api.ContainerRemove(t.Context(), name, client.ContainerRemoveOptions{Force: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removed()
+	refusesOutside := func(id string) {
+		t.Helper()
+		wants(t, home, 0, id, "approve", id)
+		failuretest.Produced(t, awaitAction(t, h, id).Outcome.Failure, failure.ContainerGone)
+		if _, err := os.Stat(filepath.Join(root, "beyond.txt")); err == nil {
+			t.Error("a command left the container that a person allowed it for")
+		}
+	}
+	refusesOutside(shownFirst) // by the daemon: the hub has not heard yet
+	approved(hub.Executed, "container-start", image)
+	removed()
 	propose(1, `container_gone`, "terminal", "--wait", "--", "touch outside.txt")
+	refusesOutside(shownNext) // by the hub: it has heard by now
 	asks := strings.Fields(propose(0, `pending.*\(default\)`, "terminal", "--", "touch outside.txt"))[0]
 	wants(t, home, 0, asks, "deny", asks)
 	if _, err := os.Stat(filepath.Join(root, "outside.txt")); err == nil {

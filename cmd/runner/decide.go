@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brabo.dev/runner/runner/action"
 	"brabo.dev/runner/runner/hub"
 	"brabo.dev/runner/runner/hub/client"
 	"brabo.dev/runner/runner/shown"
@@ -64,9 +65,17 @@ func noAction(all bool, project string) string {
 func writeActions(out io.Writer, actions []hub.Action) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, a := range actions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Status, shown.Text(a.ProposedBy.ID), shown.Text(a.Type), shown.Text(a.Reason), gist(a))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Status, shown.Text(a.ProposedBy.ID), shown.Text(a.Type), shown.Text(why(a)), gist(a))
 	}
 	return w.Flush()
+}
+
+// why is an action's reason, with what a yes would be bound to.
+func why(a hub.Action) string {
+	if a.Environment == action.InContainer {
+		return a.Reason + " Runs inside of the project's container alone."
+	}
+	return a.Reason
 }
 
 // gist is what an action would do, on one line.

@@ -38,7 +38,13 @@ type Decision struct {
 	By   string    `json:"by,omitempty"`
 	Rule string    `json:"rule,omitempty"`
 	At   time.Time `json:"at"`
+	// Environment is InContainer where the person saw that the command runs inside of the project's container, and so did
+	// not allow it anywhere else. Empty: wherever the project's commands run.
+	Environment string `json:"environment,omitempty"`
 }
+
+// InContainer is the Environment inside of the project's container.
+const InContainer = "container"
 
 // fields are a message's members by their exact names, not yet decoded.
 type fields map[string]json.RawMessage

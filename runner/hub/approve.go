@@ -68,6 +68,10 @@ func (h *Hub) approved(tx store.Tx, row store.Action, who Principal) (store.Acti
 	if err := tx.Decide(row.ID, from, row.Status, who.ID, "", row.Decided, row.Due); err != nil {
 		return row, err
 	}
+	row, err := bindEnvironment(tx, row)
+	if err != nil {
+		return row, err
+	}
 	return row, emitFor(tx, row.Decided, eventApproved, who.actor(), row, payload{"actionType": row.Type, "from": from})
 }
 

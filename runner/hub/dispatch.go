@@ -130,6 +130,15 @@ func (h *Hub) sendLocked(l *runnerLink, r *running) {
 		return
 	}
 	if !r.everSent {
+		gone, err := h.outside(r.Action)
+		if err != nil {
+			h.c.Log.Error("an action is not sent, because its container can't be looked up", "action", r.ID, "error", err)
+			return
+		}
+		if gone != nil {
+			h.endOrLogLocked(r, Failed, &Outcome{Failure: gone})
+			return
+		}
 		if err := h.store.Update(func(tx store.Tx) error { return tx.MarkSent(r.ID) }); err != nil {
 			h.c.Log.Error("an action is not sent, because that can't be noted", "action", r.ID, "error", err)
 			return
@@ -151,7 +160,7 @@ func (h *Hub) outgoing(l *runnerLink, r *running) (event string, payload any) {
 	if l.granted.Has(action.ExtDecision) {
 		m.Decision = &action.Decision{Kind: "policy", Rule: r.Rule, At: r.Proposed}
 		if r.DecidedBy != nil {
-			m.Decision = &action.Decision{Kind: "human", By: *r.DecidedBy, Rule: r.Rule, At: r.Decided}
+			m.Decision = &action.Decision{Kind: "human", By: *r.DecidedBy, Rule: r.Rule, At: r.Decided, Environment: boundEnvironment(r.Action)}
 		}
 	}
 	switch kindOf(r.Type) {

@@ -75,10 +75,13 @@ func emitFor(tx store.Tx, at time.Time, kind string, by Actor, row store.Action,
 }
 
 // emitCreated is the first event of an action.
-func emitCreated(tx store.Tx, row store.Action, place Place) error {
+func emitCreated(tx store.Tx, row store.Action, place Place, environment string) error {
 	p := payload{"actionType": row.Type, "status": row.Status, "resolvedPolicy": row.Policy, "reason": row.Reason, "rule": row.Rule}
 	if row.Type == typeTerminal {
 		p["scopeRoot"] = place.Relative
+		if environment != "" {
+			p["environment"] = environment
+		}
 	}
 	return emitFor(tx, row.Proposed, eventCreated, Actor{row.ProposerKind, row.Proposer}, row, p)
 }

@@ -107,17 +107,20 @@ func (h *Hub) decision(known Project, who Principal, p Proposal) (policy.Decisio
 func (h *Hub) create(row store.Action, place Place, p Proposal) (Action, error) {
 	env := maps.Clone(p.Env)
 	p.Env = nil
-	var err error
-	if row.Proposal, err = keep(p, place); err != nil {
-		return Action{}, err
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return Action{}, failure.New(failure.Draining, "hub")
 	}
-	err = h.commitLocked(func(tx store.Tx) error {
+	err := h.commitLocked(func(tx store.Tx) error {
 		if err := refuseMerge(tx, row.Project, row.PullRequest, ""); err != nil {
+			return err
+		}
+		environment, err := environmentOf(tx, row)
+		if err != nil {
+			return err
+		}
+		if row.Proposal, err = keep(p, place, environment); err != nil {
 			return err
 		}
 		if kindOf(row.Type) == byContainer {
@@ -125,11 +128,10 @@ func (h *Hub) create(row store.Action, place Place, p Proposal) (Action, error) 
 				return err
 			}
 		}
-		var err error
 		if row.Seq, err = tx.AddAction(row); err != nil {
 			return fmt.Errorf("keeping the proposal: %w", err)
 		}
-		if err := emitCreated(tx, row, place); err != nil || Status(row.Status) != Denied {
+		if err := emitCreated(tx, row, place, environment); err != nil || Status(row.Status) != Denied {
 			return err
 		}
 		return emitPRSettled(tx, row.Proposed, row, Denied)

@@ -128,6 +128,9 @@ type Action struct {
 	Reason     string          `json:"reason"`
 	// ScopeRoot is the scope that a command was decided in, without its path; empty where that was not recorded.
 	ScopeRoot string `json:"scopeRoot,omitempty"`
+	// Environment is `container` for a command that was decided for the inside of its project's container, where alone it
+	// may run; else empty.
+	Environment string `json:"environment,omitempty"`
 	// DecidedBy is null where no person decided.
 	DecidedBy       *string    `json:"decidedBy"`
 	RejectionReason string     `json:"rejectionReason,omitempty"`
@@ -153,7 +156,7 @@ func actionOf(row store.Action) (Action, error) {
 	a := Action{
 		ID: row.ID, ProjectID: row.Project, Type: row.Type, Command: p.Command, Cwd: p.Cwd, Params: p.Params, Container: p.Container,
 		DeadlineMs: row.Deadline.Milliseconds(), ProposedBy: Actor{row.ProposerKind, row.Proposer}, Session: row.Session,
-		Status: Status(row.Status), Policy: policy.Verdict(row.Policy), Rule: policy.Rule(row.Rule), Reason: row.Reason, ScopeRoot: p.ScopeRoot,
+		Status: Status(row.Status), Policy: policy.Verdict(row.Policy), Rule: policy.Rule(row.Rule), Reason: row.Reason, ScopeRoot: p.ScopeRoot, Environment: p.Environment,
 		DecidedBy: row.DecidedBy, RejectionReason: row.Rejection, ProposedAt: row.Proposed,
 		DecidedAt: present(row.Decided), EndedAt: present(row.Ended), Cursor: row.Seq,
 	}
@@ -172,16 +175,17 @@ func actionOf(row store.Action) (Action, error) {
 	return a, nil
 }
 
-// kept is a proposal as it lies in the store, with the scope that it was decided in.
+// kept is a proposal as it lies in the store, with the scope that it was decided in and where it is to run.
 type kept struct {
 	Proposal
-	ScopeRoot string `json:"scopeRoot,omitempty"`
+	ScopeRoot   string `json:"scopeRoot,omitempty"`
+	Environment string `json:"environment,omitempty"`
 }
 
-// keep is what of a proposal is stored: all but its environment.
-func keep(p Proposal, place Place) (json.RawMessage, error) {
+// keep is what of a proposal is stored: all but the variables that it came with.
+func keep(p Proposal, place Place, environment string) (json.RawMessage, error) {
 	p.Env = nil
-	k := kept{Proposal: p}
+	k := kept{Proposal: p, Environment: environment}
 	if p.Type == typeTerminal {
 		k.ScopeRoot = place.Relative
 	}

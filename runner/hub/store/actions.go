@@ -71,6 +71,11 @@ func (t Tx) End(id, status string, at time.Time, merged bool, outcome []byte) er
 // MarkSent notes that an action was sent to a daemon.
 func (t Tx) MarkSent(id string) error { return t.change("UPDATE action SET sent = 1 WHERE id = ?", id) }
 
+// SetProposal replaces what is kept of what was proposed.
+func (t Tx) SetProposal(id string, proposal []byte) error {
+	return t.change("UPDATE action SET proposal = ? WHERE id = ?", proposal, id)
+}
+
 // SetMessage keeps what a daemon is sent beside the proposal.
 func (t Tx) SetMessage(id string, message []byte) error {
 	return t.change("UPDATE action SET message = ? WHERE id = ?", message, id)

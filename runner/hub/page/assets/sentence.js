@@ -6,12 +6,13 @@ const verdicts = { auto_approve: 'Allowed by the rules', require_approval: 'Asks
  * The sentence of reason and scope, of an action or of the payload of its `proposed_action.created` alike. What an old
  * record lacks is said to be missing rather than left out.
  */
-export function sentence({ resolvedPolicy, reason, rule, scopeRoot, type, actionType }) {
+export function sentence({ resolvedPolicy, reason, rule, scopeRoot, environment, type, actionType }) {
   const verdict = verdicts[resolvedPolicy] ?? 'Verdict not recorded';
   const why = reason ? full(reason) : 'the reason was not recorded.';
   const by = rule ? ` Rule: ${rule}.` : '';
   if ((type ?? actionType) !== 'terminal') return `${verdict}: ${why}${by}`;
-  return `${verdict}: ${why}${by} Scope: ${scopeRoot ? scopeRoot : 'not recorded'}.`;
+  const inside = environment === 'container' ? " Runs inside of the project's container alone." : '';
+  return `${verdict}: ${why}${by} Scope: ${scopeRoot ? scopeRoot : 'not recorded'}.${inside}`;
 }
 
 const full = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
