@@ -27,7 +27,9 @@ Nothing outside the temporary folder is touched, and the folder is removed at th
 				log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 			}
 			p := newPrinter(cmd.OutOrStdout(), asJSON)
-			ctx, cancel := context.WithTimeout(cmd.Context(), 5*time.Minute)
+			asked, stop := untilAlone(cmd.Context())
+			defer stop()
+			ctx, cancel := context.WithTimeout(asked, 5*time.Minute)
 			defer cancel()
 			s, err := openStage(ctx, log)
 			if err != nil {
@@ -41,7 +43,7 @@ Nothing outside the temporary folder is touched, and the folder is removed at th
 			if err := s.close(); err != nil {
 				return err
 			}
-			if cmd.Context().Err() != nil {
+			if asked.Err() != nil {
 				return errors.New("stopped before the end")
 			}
 			if !ok {

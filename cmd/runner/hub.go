@@ -51,9 +51,14 @@ whose commands and daemons ask the hub.
 
 The first start makes an owner, whose token lies in the data folder, in hub/owner-token, readable by this user alone. On a
 terminal it prints a link that signs a browser in at the page, once; ` + "`runner hub link`" + ` prints another.
-The first Ctrl-C or SIGTERM lets requests that are being answered finish; what is under way goes on at the next start.`,
+The first Ctrl-C or SIGTERM, or the closing of the terminal, lets requests that are being answered finish; what is under way
+goes on at the next start.`,
 		Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runHub(cmd.Context(), cmd.ErrOrStderr()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := untilAlone(cmd.Context())
+			defer stop()
+			return runHub(ctx, cmd.ErrOrStderr())
+		},
 	}
 	cmd.AddCommand(newHubLinkCommand())
 	return cmd

@@ -55,12 +55,12 @@ func watcher(w io.Writer) io.Writer {
 	return nil
 }
 
-// greet tells the person who starts a hub how to get to its page.
+// greet tells the person who starts a hub how to get to its page. A terminal that is gone by then is no failure of the hub.
 func greet(people io.Writer, h *hub.Hub, address string) error {
 	code, expires, err := h.NewLoginCode(hubOwner)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(people, "\nThe page, for one browser, once, until %s:\n  %s\n\n", clock(expires), address+hub.LoginPath(code))
-	return err
+	fmt.Fprintf(people, "\nThe page, for one browser, once, until %s:\n  %s\n\n", clock(expires), address+hub.LoginPath(code))
+	return nil
 }

@@ -41,6 +41,7 @@ var files = []row{
 var signals = []row{
 	{"SIGTERM, SIGINT", "stop: no new actions, running ones get `drain.grace`, results are delivered, exit 0"},
 	{"the second one", "end at once"},
+	{"SIGHUP", "the terminal was closed: the same as the first one, however often it comes; where it was ignored at the start, as by `nohup`, it stays so"},
 }
 
 // exitCodes are those of every command, but for `service`, whose table stands with it.

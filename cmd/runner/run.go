@@ -37,11 +37,13 @@ Without, it serves every project that its machine key may serve: in the folder t
 The credential is the token in BRABO_ACCOUNT_TOKEN, the device key brabo-runner-device-key.jwk.json in the working folder, or
 the pairing that ` + "`runner login`" + ` made.
 The first Ctrl-C or SIGTERM lets running commands finish within drain.grace and delivers their results; a second one ends
-the process at once.`,
+the process at once. A terminal that is closed counts as the first.`,
 		Example: "  runner run --project ID --dir ~/shop --api-url https://brabo.example",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return run(cmd.Context(), flags, profileAt, cmd.ErrOrStderr())
+			ctx, stop := untilAlone(cmd.Context())
+			defer stop()
+			return run(ctx, flags, profileAt, cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
