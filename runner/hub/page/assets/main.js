@@ -4,6 +4,7 @@ import { announce } from './announce.js';
 import { showAgents } from './agents.js';
 import { showContainers } from './containers.js';
 import { byId, el, outdate, refreshTimes } from './dom.js';
+import { Feed } from './feed.js';
 import { History } from './history.js';
 import { keyboard, panels } from './keys.js';
 import { Log } from './log.js';
@@ -12,7 +13,6 @@ import { notifications } from './notify.js';
 import { Queue } from './queue.js';
 import { Running } from './running.js';
 import { Store } from './store.js';
-import { Stream } from './stream.js';
 import { theming } from './theming.js';
 import { visible } from './visible.js';
 
@@ -120,7 +120,7 @@ function connection(state) {
   }
 }
 
-const stream = new Stream({
+const stream = new Feed({
   opened: () => store.load(),
   state: connection,
   event: (type, data) => {

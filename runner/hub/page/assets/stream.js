@@ -9,24 +9,27 @@ const silence = 45_000; // the hub says something at least every 15 s
 /**
  * Keeps one connection to the stream and connects again after it fell, from the last event that was seen. Calls
  * `opened()` before the first event of each connection, `event(type, data)` for each, `state(state)` at each change:
- * {name: 'connecting' | 'open' | 'away' | 'signed-out', since, retryAt}.
+ * {name: 'connecting' | 'open' | 'away' | 'signed-out', since, retryAt}, and `alive()` whenever the hub said anything.
+ * It begins behind the event numbered `last`, or with what comes where that is 0.
  */
 export class Stream {
-  #last = null;
+  #last;
   #waited = 0;
-  #paused = null; // a promise while it is
+  #ended = false;
   #since = Date.now();
   #stop = null; // ends what is going on now: the wait or the connection
 
-  constructor({ opened, event, state }) {
-    Object.assign(this, { opened, event, state });
+  constructor({ last, opened, event, state, alive }) {
+    Object.assign(this, { opened, event, state, alive });
+    this.#last = last || null;
   }
 
-  /** Goes on for as long as the page lives. */
+  /** Goes on until it is stopped, or the hub no longer knows who this is. */
   async run() {
     this.state({ name: 'connecting' });
     for (;;) {
       const status = await this.#connect().catch(() => 0);
+      if (this.#ended) return;
       if (status === 401 || status === 403) {
         this.state({ name: 'signed-out' });
         return;
@@ -41,6 +44,7 @@ export class Stream {
           resolve();
         };
       });
+      if (this.#ended) return;
     }
   }
 
@@ -50,21 +54,14 @@ export class Stream {
     this.#stop?.();
   }
 
-  /** Ends the connection until resume. */
-  pause() {
-    this.#paused ??= Promise.withResolvers();
+  /** Ends it for good. */
+  stop() {
+    this.#ended = true;
     this.#stop?.();
   }
 
-  /** Connects again at once. */
-  resume() {
-    this.#paused?.resolve();
-    this.#paused = null;
-    this.retry();
-  }
-
   async #connect() {
-    await this.#paused?.promise;
+    if (this.#ended) return 0;
     const control = new AbortController();
     this.#stop = () => control.abort();
     let watch = setTimeout(this.#stop, silence);
@@ -76,6 +73,7 @@ export class Stream {
       });
       if (!response.ok || !response.body) return response.status;
       await this.opened();
+      if (this.#ended) return 0;
       this.#waited = 0;
       this.state({ name: 'open' });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -88,6 +86,7 @@ export class Stream {
         if (done) return 0;
         clearTimeout(watch);
         watch = setTimeout(this.#stop, silence);
+        this.alive();
         parse(value);
       }
     } finally {
