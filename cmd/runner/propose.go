@@ -118,6 +118,10 @@ func (f *proposeFlags) show(out, errOut io.Writer, a hub.Action) error {
 		return writeJSON(out, a)
 	}
 	fmt.Fprintln(out, a.ID)
+	if o := a.Outcome; a.Status == hub.Failed && o != nil && o.Failure != nil { // the rule let it pass, and would read as the cause
+		fmt.Fprintf(errOut, "%s: %s\n", a.Status, shown.Text(o.Failure.Error()))
+		return nil
+	}
 	fmt.Fprintf(errOut, "%s: %s (%s)\n", a.Status, shown.Text(a.Reason), a.Rule)
 	if a.Status == hub.Denied {
 		return &exitError{Code: exitDenied}
