@@ -117,7 +117,7 @@ func TestPeopleLookAfterTheHubFromTheCommandLine(t *testing.T) {
 	out := wants(t, home, 0, `(?s)token .*mcpServers.*"mcp"`, "agent", "add", "coder", "--project", "other")
 	wants(t, home, 0, `coder`, "agent", "list")
 	wants(t, home, 0, `coder +git_commit +auto_approve`, "autonomy", "auto_approve", "--agent", "coder", "--type", "git_commit", "--project", "other")
-	wants(t, home, 0, `(?s)^[^c]*$`, "autonomy", "none", "--agent", "coder", "--type", "git_commit", "--project", "other")
+	wants(t, home, 0, `^no row of autonomy is set, so the project.s rules decide\n$`, "autonomy", "none", "--agent", "coder", "--type", "git_commit", "--project", "other")
 	wants(t, home, 0, ``, "agent", "remove", "coder", "--project", "other")
 	token := regexp.MustCompile(`token (\S+)`).FindStringSubmatch(out)[1]
 	file := filepath.Join(home, "token")

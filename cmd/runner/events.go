@@ -45,15 +45,15 @@ events proposed_action.created whose status is auto_approved.`,
 			if err != nil {
 				return err
 			}
+			if f.Project, err = flags.projectFilter(cmd.Context(), c); err != nil {
+				return err
+			}
 			if count {
-				counts, err := c.Decisions(cmd.Context(), flags.project)
+				counts, err := c.Decisions(cmd.Context(), f.Project)
 				if err != nil || asJSON {
 					return orJSON(cmd.OutOrStdout(), counts, err)
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "approved by people    %d\napproved by the rules %d\n", counts.ByPeople, counts.ByPolicy)
-				return err
-			}
-			if f.Project, err = flags.projectFilter(cmd.Context(), c); err != nil {
 				return err
 			}
 			show := eventWriter(cmd.OutOrStdout(), asJSON)
