@@ -14,6 +14,7 @@ import (
 	"brabo.dev/runner/runner/doctor"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/journal"
+	"brabo.dev/runner/runner/machinepolicy"
 	"brabo.dev/runner/runner/settings"
 	"brabo.dev/runner/service/notify"
 )
@@ -26,6 +27,7 @@ type daemon struct {
 	machine *runner.Machine
 	checks  []doctor.Check
 	limits  settings.Limits
+	lock    func(projectID string) (machinepolicy.Lock, error)
 	again   chan struct{} // has the list of projects asked for at once; holds one
 	log     *slog.Logger
 }
@@ -117,11 +119,19 @@ func (d *daemon) status() control.Status {
 	if f := d.journal.Replaced(); f != nil {
 		s.Health = append(s.Health, control.Item{Severity: control.Warning, Failure: f})
 	}
-	if f := doctor.Unenforced(d.limits); f != nil {
-		s.Health = append(s.Health, control.Item{Severity: control.Warning, Failure: f})
-	}
+	s.Health = append(s.Health, doctor.Bounds{Limits: d.limits, Demanded: func() (bool, error) { return d.confines(s.Projects) }}.Unmet()...)
 	control.SortHealth(s.Health)
 	return s
+}
+
+// confines reports whether policy.json wants the commands of one of the projects confined.
+func (d *daemon) confines(projects []control.Project) (bool, error) {
+	for _, p := range projects {
+		if lock, err := d.lock(p.ID); err != nil || lock.Confine().On {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // journalWell is the check of the journal that this process has open.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	bounds "brabo.dev/runner/exec"
 	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/hub"
 )
@@ -114,4 +115,21 @@ func TestDoctorAsksTheRunningDaemon(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &reports); err != nil || len(reports) != 1 || !reports[0].Daemon {
 		t.Errorf("%s %v", out, err)
 	}
+}
+
+// TestStatusTellsWhatThisMachineCantDo demands limits that the kernel does not keep here, and then a policy.json that nobody
+// understands.
+func TestStatusTellsWhatThisMachineCantDo(t *testing.T) {
+	home := inHome(t)
+	h, url, root, _ := startHub(t, home)
+	startProcess(t, home, root, url, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, `RUNNER_COMMANDS_LIMITS={"pids": 4000}`) })
+	awaitRunner(t, h)
+	if bounds.KernelKeepsLimits() == nil {
+		wants(t, home, exitOK, `all is well`, "status")
+	} else {
+		wants(t, home, exitDegraded, `(?m)^  warning: limits_counted: `, "status")
+	}
+	lockHome(t, home, `{"defualt": {}}`)
+	wants(t, home, exitDegraded, `(?m)^  error: machine_policy_invalid: .*policy.json:1`, "status")
+	wants(t, home, exitDegraded, `"name":"machine_policy_invalid"`, "status", "--json")
 }

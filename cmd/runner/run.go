@@ -105,7 +105,7 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 		return err
 	}
 	options.Commands.Cgroup = ownCgroup(h.settings.Commands.Limits, log)
-	d := daemon{folder: state, since: time.Now(), log: log, again: make(chan struct{}, 1), limits: h.settings.Commands.Limits}
+	d := daemon{folder: state, since: time.Now(), log: log, again: make(chan struct{}, 1), limits: h.settings.Commands.Limits, lock: options.Lock}
 	if d.journal, err = h.openJournal(d.folder); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brabo.dev/runner/exec"
+	"brabo.dev/runner/runner/control"
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/settings"
 )
@@ -20,6 +21,27 @@ type Bounds struct {
 // Checks are confinement and limits.
 func (b Bounds) Checks() []Check {
 	return []Check{{"confinement", b.confinement}, {"limits", b.limits}}
+}
+
+// Unmet are the demands of policy.json and the settings that this machine can't meet, worst first; none: it meets all.
+func (b Bounds) Unmet() []control.Item {
+	_, able := exec.Confinement()
+	return b.unmet(able)
+}
+
+// unmet is Unmet where able says why commands can't be confined.
+func (b Bounds) unmet(able error) (items []control.Item) {
+	demanded, err := b.Demanded()
+	if err == nil && demanded {
+		err = able
+	}
+	if err != nil {
+		items = append(items, control.Item{Severity: control.Error, Failure: failure.From(err, "policy.json")})
+	}
+	if f := unkept(b.Limits); f != nil {
+		items = append(items, control.Item{Severity: control.Warning, Failure: f})
+	}
+	return items
 }
 
 func (b Bounds) confinement(context.Context) (string, error) {
@@ -38,21 +60,27 @@ func (b Bounds) confinement(context.Context) (string, error) {
 }
 
 func (b Bounds) limits(context.Context) (string, error) {
-	if f := Unenforced(b.Limits); f != nil {
+	if f := unkept(b.Limits); f != nil {
 		return "", Warning(f)
 	}
 	if b.Limits.Memory == 0 && b.Limits.PIDs == 0 {
 		return "all that are set hold", nil
 	}
-	if err := exec.KernelKeepsLimits(); err != nil {
-		return "", Warning(failure.New(failure.LimitsCounted, "commands.limits").Wrap(err))
-	}
 	return "all that are set hold, `memory` and `pids` by the kernel", nil
 }
 
-// Unenforced names the limits that are set and that this daemon can't hold commands to; nil: there are none.
-func Unenforced(l settings.Limits) *failure.Failure { return unenforced(l, runtime.GOOS) }
+// unkept names the limits that are set and that do not hold here, or are only counted; nil: all of them hold.
+func unkept(l settings.Limits) *failure.Failure {
+	if f := unenforced(l, runtime.GOOS); f != nil || l.Memory == 0 && l.PIDs == 0 {
+		return f
+	}
+	if err := exec.KernelKeepsLimits(); err != nil {
+		return failure.New(failure.LimitsCounted, "commands.limits").Wrap(err)
+	}
+	return nil
+}
 
+// unenforced names the limits that are set and that a daemon on this system can't hold commands to; nil: there are none.
 func unenforced(l settings.Limits, system string) *failure.Failure {
 	var names []string
 	for _, limit := range []struct {

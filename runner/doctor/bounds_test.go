@@ -80,3 +80,25 @@ func TestLimitsThatAreCountedAreTold(t *testing.T) {
 	}
 	failuretest.Produced(t, err, name)
 }
+
+func TestDemandsThatThisMachineCantMeetAreTold(t *testing.T) {
+	unable := failure.New(failure.ConfinementUnavailable, "this kernel")
+	for name, c := range map[string]struct {
+		demanded  bool
+		err, able error
+		want      failure.Name // empty: nothing is told
+	}{
+		"nothing is demanded":     {false, nil, unable, ""},
+		"it can":                  {true, nil, nil, ""},
+		"it can't":                {true, nil, unable, failure.ConfinementUnavailable},
+		"it is not known to want": {false, failure.New(failure.MachinePolicyInvalid, "policy.json"), nil, failure.MachinePolicyInvalid},
+	} {
+		items := Bounds{Demanded: func() (bool, error) { return c.demanded, c.err }}.unmet(c.able)
+		switch {
+		case c.want == "" && len(items) > 0, c.want != "" && (len(items) != 1 || items[0].Severity != control.Error):
+			t.Errorf("%s: %+v", name, items)
+		case c.want != "":
+			failuretest.Produced(t, items[0].Failure, c.want)
+		}
+	}
+}
