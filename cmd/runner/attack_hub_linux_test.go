@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"brabo.dev/runner/runner/hub/client"
+	"brabo.dev/runner/runner/policy"
 )
 
 // TestAttackScriptThatApproves has an allowed script use the owner's token, which without confinement it can read: by this
@@ -25,6 +26,10 @@ func TestAttackScriptThatApproves(t *testing.T) {
 	pending := func(text string) string {
 		return strings.Fields(wants(t, home, 0, "pending", "propose", "terminal", "--project", "Shop", "--", text))[0]
 	}
+	rules := `{"allow": ["Terminal(bash check0.sh)"]}`
+	if err := os.WriteFile(filepath.Join(root, policy.FileName), []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	victim := pending("touch won")
 	owner, err := (&hubFlags{}).client() // of the same home
 	if err != nil {
@@ -39,9 +44,13 @@ func TestAttackScriptThatApproves(t *testing.T) {
 	request := fmt.Sprintf(`exec 3<>/dev/tcp/%s/%s
 printf 'POST /actions/%s/approve HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %%s\r\nContent-Length: 0\r\n\r\n' "$(<%s)" >&3
 `, near.Hostname(), near.Port(), victim, near.Host, token)
+	socket := filepath.Join(home, ".local", "state", "runner", "control.sock")
 	for i, script := range []string{
+		// The daemon is not found by its socket, which is a file of the same user. A rule lets this one pass, so that nobody
+		// has decided at this hub before.
+		"mv " + socket + " " + socket + ".hidden\n" + request + "read -r line <&3; mv " + socket + ".hidden " + socket,
 		approve,
-		"(setsid bash -c '" + approve + " >said.part 2>&1; mv said.part said' &)\nwhile [ ! -e said -a -e check1.sh ]; do sleep 0.01; done; cat said",
+		"(setsid bash -c '" + approve + " >said.part 2>&1; mv said.part said' &)\nwhile [ ! -e said -a -e check2.sh ]; do sleep 0.01; done; cat said",
 		request + `while read -r line <&3; do echo "$line"; case $line in *failure*) exit; esac; done`,
 		request, // and does not wait for the answer
 	} {
@@ -50,8 +59,12 @@ printf 'POST /actions/%s/approve HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %
 			if err := os.WriteFile(filepath.Join(root, file), []byte(script), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			id := pending("bash " + file)
-			wants(t, home, 0, id, "approve", id)
+			if i == 0 {
+				wants(t, home, 0, "file_allow", "propose", "terminal", "--project", "Shop", "--", "bash "+file)
+			} else {
+				id := pending("bash " + file)
+				wants(t, home, 0, id, "approve", id)
+			}
 			awaitTrue(t, "the hub refuses", func() bool {
 				said, err := os.ReadFile(log.Name())
 				return err == nil && strings.Count(string(said), "approve\" failure=") > i

@@ -112,12 +112,13 @@ func serveHub(ctx context.Context, folders settings.Folders, values settings.Hub
 		return err
 	}
 	hosts := hubHosts(values, listener.Addr())
+	daemons := control.NewDaemons(folders.State)
 	h, err := hub.Open(hub.Config{
 		Store: opened, PersonToken: token, Person: hubOwner, Rate: values.Rate, MaxBody: values.Body,
 		ActionDeadline: values.ActionDeadline, OutcomeDeadline: values.OutcomeDeadline, EventsKeep: values.EventsKeep,
 		Hosts: hosts, WorkspacesRoot: values.WorkspacesRoot, ProjectsBase: values.ProjectsBase,
 		Home: folders.Home, Ours: folders.Ours(), Log: log,
-		RefusePeer: func(conn net.Conn) error { return control.RefuseOffspring(conn, folders.State) },
+		RefusePeer: daemons.RefuseOffspring, RunnerJoins: func() { daemons.Look() },
 	})
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func locks() []lock {
 		{"peers of the socket", []cut{{"runner/control/peer_linux.go", "func judgePeer(", "return nil"}}, []string{
 			"cmd/runner.TestAttackHeldActionThatConfirmsItself",
 		}},
-		{"peers of the hub", []cut{{"runner/control/offspring_linux.go", "func RefuseOffspring(", "return nil"}}, []string{
+		{"peers of the hub", []cut{{"runner/control/offspring_linux.go", "func (d *Daemons) RefuseOffspring(", "return nil"}}, []string{
 			"cmd/runner.TestAttackScriptThatApproves",
 		}},
 		{"the daemon's memory", []cut{{"exec/memory_linux.go", "func HideMemory(", "return nil"}}, []string{

@@ -28,6 +28,8 @@ const (
 	asClient = "CONTROL_TEST_ASK"    // asks the daemon of a folder, prints the failure's name or "answered", and ends
 	asDaemon = "CONTROL_TEST_DAEMON" // is the daemon of a folder, which prints a line once it listens
 	asCaller = "CONTROL_TEST_CALL"   // connects to a TCP address, and stays
+	apart    = "apart "              // in front of it: by a thread that shares its open files with no other
+	hidden   = "hidden "             // in front of it: and has it open no more, but in the queue of another socket
 )
 
 func TestMain(m *testing.M) {
@@ -73,11 +75,20 @@ func beDaemon(folder string) {
 
 // call keeps a connection until its input ends.
 func call(address string) {
+	if address, apart := strings.CutPrefix(address, apart); apart {
+		callApart(address)
+		return
+	}
+	address, hidden := strings.CutPrefix(address, hidden)
 	conn, err := net.Dial("tcp", address)
+	if err == nil && hidden {
+		err = hide(conn)
+	}
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	fmt.Println("connected")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	conn.Close()
 }

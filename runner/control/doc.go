@@ -13,7 +13,7 @@
 //
 // On Linux a peer that descends from the daemon is refused: it is, or was started by, one of the daemon's own
 // actions, and those must not steer who judges them. The daemon is the reaper of what its actions leave behind, so
-// that no descendant gets out of its family by losing its parents. RefuseOffspring asks the same about who connects to
+// that no descendant gets out of its family by losing its parents. Daemons asks the same about who connects to
 // the hub.
 //
 // A Server owns its goroutines; Close ends them and waits.

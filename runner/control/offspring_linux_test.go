@@ -3,12 +3,20 @@ package control
 import (
 	"bufio"
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/failure/failuretest"
@@ -82,15 +90,18 @@ func TestOffspringIsRefusedOverTCP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, wrap := range [][]string{nil, {"sh", "-c", `"$0"; true`}} {
-				_, end := start(t, asCaller, net.JoinHostPort(at[1], port), wrap...)
+			for _, way := range []struct {
+				how  string
+				wrap []string
+			}{{"", nil}, {"", []string{"sh", "-c", `"$0"; true`}}, {apart, nil}} {
+				_, end := start(t, asCaller, way.how+net.JoinHostPort(at[1], port), way.wrap...)
 				conn := accept(t, l)
-				f := failuretest.Produced(t, RefuseOffspring(conn, folder), failure.ControlRefused)
+				f := failuretest.Produced(t, NewDaemons(folder).RefuseOffspring(conn), failure.ControlRefused)
 				if f.Subject[:8] != "process " {
 					t.Errorf("%+v", f)
 				}
-				failuretest.Produced(t, RefuseOffspring(tls.Server(conn, nil), folder), failure.ControlRefused)
-				if err := RefuseOffspring(conn, t.TempDir()); err != nil { // where no daemon is
+				failuretest.Produced(t, NewDaemons(folder).RefuseOffspring(tls.Server(conn, nil)), failure.ControlRefused)
+				if err := NewDaemons(t.TempDir()).RefuseOffspring(conn); err != nil { // where no daemon is
 					t.Error(err)
 				}
 				end()
@@ -111,7 +122,7 @@ func TestStrangerIsAnsweredOverTCP(t *testing.T) {
 		start(t, asCaller, l.Addr().String())
 		conn := accept(t, l)
 		for range 3 {
-			if err := RefuseOffspring(conn, folder); err != nil {
+			if err := NewDaemons(folder).RefuseOffspring(conn); err != nil {
 				t.Error(err)
 			}
 		}
@@ -119,7 +130,7 @@ func TestStrangerIsAnsweredOverTCP(t *testing.T) {
 	server, client := net.Pipe()
 	defer server.Close()
 	defer client.Close()
-	if RefuseOffspring(server, folder) == nil {
+	if NewDaemons(folder).RefuseOffspring(server) == nil {
 		t.Error("what is no socket is trusted")
 	}
 }
@@ -138,7 +149,126 @@ func TestPeerThatHungUpIsRefused(t *testing.T) {
 	if n, err := conn.Read(make([]byte, 1)); err == nil { // the event of its end
 		t.Fatal(n)
 	}
-	failuretest.Produced(t, RefuseOffspring(conn, folder), failure.ControlRefused)
+	failuretest.Produced(t, NewDaemons(folder).RefuseOffspring(conn), failure.ControlRefused)
+}
+
+// callApart is call by a thread whose open files the folder of the process does not show.
+func callApart(address string) {
+	called := make(chan error)
+	go callOnThread(address, called)
+	if err := <-called; err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+func callOnThread(address string, called chan<- error) {
+	runtime.LockOSThread() // for good
+	if unix.Gettid() == os.Getpid() {
+		callOnNextThread(address, called)
+		return
+	}
+	if err := unix.Unshare(unix.CLONE_FILES); err != nil {
+		called <- err
+		return
+	}
+	to, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		called <- err
+		return
+	}
+	family, peer := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: to.Port, Addr: [16]byte(to.IP.To16())})
+	if ip := to.IP.To4(); ip != nil && !strings.Contains(address, "::") {
+		family, peer = unix.AF_INET, &unix.SockaddrInet4{Port: to.Port, Addr: [4]byte(ip)}
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	if err == nil {
+		err = unix.Connect(fd, peer)
+	}
+	called <- err
+	select {} // the thread ends with the process
+}
+
+// callOnNextThread keeps this thread, which is the first, from the one that calls.
+func callOnNextThread(address string, called chan<- error) {
+	go callOnThread(address, called)
+	select {}
+}
+
+// TestDaemonIsRememberedWithoutItsSocket: an action can take the socket away, or put another in its place.
+func TestDaemonIsRememberedWithoutItsSocket(t *testing.T) {
+	adopt(t)
+	folder := t.TempDir()
+	serve(t, folder)
+	daemons := NewDaemons(folder)
+	if got := daemons.Look(); !slices.Equal(got, []int{os.Getpid()}) {
+		t.Fatal(got)
+	}
+	hidden := address(folder) + ".hidden"
+	if err := os.Rename(address(folder), hidden); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := os.Rename(hidden, address(folder)); err != nil {
+			t.Error(err)
+		}
+	}()
+	l := listenTCP(t, "127.0.0.1:0")
+	start(t, asCaller, l.Addr().String())
+	conn := accept(t, l)
+	failuretest.Produced(t, daemons.RefuseOffspring(conn), failure.ControlRefused)
+	said, end := start(t, asDaemon, folder)
+	if line, err := said.ReadString('\n'); line != "listening\n" {
+		t.Fatal(line, err)
+	}
+	failuretest.Produced(t, daemons.RefuseOffspring(conn), failure.ControlRefused)
+	if got := daemons.Look(); len(got) != 2 {
+		t.Errorf("%v are found", got)
+	}
+	end()
+	if got := daemons.Look(); !slices.Equal(got, []int{os.Getpid()}) {
+		t.Errorf("%v are found after the end of one", got)
+	}
+}
+
+// hide puts a connection into the queue of a socket and closes it here. The queue stays for as long as this process.
+func hide(conn net.Conn) error {
+	queue, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	err = withDescriptor(conn, func(fd int) error { return unix.Sendmsg(queue[0], []byte{0}, unix.UnixRights(fd), nil, 0) })
+	return errors.Join(err, conn.Close())
+}
+
+// TestNotDefendedActionThatHidesFromTheHub: a connection that waits in the queue of another socket is no process's, and
+// the family of a daemon that was ended is nobody's.
+func TestNotDefendedActionThatHidesFromTheHub(t *testing.T) {
+	adopt(t)
+	folder := t.TempDir()
+	daemons := NewDaemons(folder)
+	serve(t, folder)
+	l := listenTCP(t, "127.0.0.1:0")
+	said, _ := start(t, asCaller, hidden+l.Addr().String())
+	conn := accept(t, l)
+	if line, err := said.ReadString('\n'); line != "connected\n" {
+		t.Fatal(line, err)
+	}
+	if err := daemons.RefuseOffspring(conn); err != nil {
+		t.Error(err)
+	}
+
+	folder = t.TempDir()
+	daemons = NewDaemons(folder)
+	said, end := start(t, asDaemon, folder)
+	if line, err := said.ReadString('\n'); line != "listening\n" || len(daemons.Look()) != 1 {
+		t.Fatal(line, err)
+	}
+	end()
+	if err := daemons.RefuseOffspring(conn); err != nil {
+		t.Error(err)
+	}
 }
 
 // BenchmarkRefuseOffspring is what the first request on a connection waits for that would steer.
@@ -164,8 +294,9 @@ func BenchmarkRefuseOffspring(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer conn.Close()
+	daemons := NewDaemons(folder)
 	for b.Loop() {
-		if err := RefuseOffspring(conn, folder); err != nil {
+		if err := daemons.RefuseOffspring(conn); err != nil {
 			b.Fatal(err)
 		}
 	}

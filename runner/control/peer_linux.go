@@ -119,16 +119,32 @@ func walk(pid, self int) (descends, known bool) {
 	return false, false
 }
 
-// parent reads /proc/PID/stat; behind the name, which may hold anything, stand the state and the parent.
+// parent is the parent of a process, unless it has ended.
 func parent(pid int) (int, bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0, false
-	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	fields := facts(pid)
 	if len(fields) < 2 {
 		return 0, false
 	}
 	parent, err := strconv.Atoi(string(fields[1]))
 	return parent, err == nil
+}
+
+// born is when a process was started, in hundredths of a second since the boot, unless it has ended; with its id that is
+// no other process.
+func born(pid int) (uint64, bool) {
+	fields := facts(pid)
+	if len(fields) < 20 {
+		return 0, false
+	}
+	born, err := strconv.ParseUint(string(fields[19]), 10, 64)
+	return born, err == nil && !bytes.Equal(fields[0], []byte("Z"))
+}
+
+// facts reads /proc/PID/stat; behind the name, which may hold anything, stand the state, the parent, and more.
+func facts(pid int) [][]byte {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 }

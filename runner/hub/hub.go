@@ -61,7 +61,10 @@ type Config struct {
 	// RefusePeer says why the other end of a connection may not steer, whatever its token. It is asked once a connection,
 	// by the first request that would; nil lets everybody.
 	RefusePeer func(net.Conn) error
-	Log        *slog.Logger
+	// RunnerJoins is told of each runner that joins, before it is let in and so before it runs anything; nil: nobody is. The
+	// join waits for it.
+	RunnerJoins func()
+	Log         *slog.Logger
 	// PollInterval is how long a machine that logs in waits between two questions, in whole seconds; zero: 5 s.
 	PollInterval time.Duration
 	// IdleTimeout of the channel; zero: 60 s.

@@ -65,6 +65,9 @@ func (h *Hub) join(_ context.Context, ch *channel.ServerChannel, params json.Raw
 	if !slices.Contains(capabilities, "exec") {
 		return nil, nil, &channel.Refusal{Reason: refusedCapability}
 	}
+	if h.c.RunnerJoins != nil {
+		h.c.RunnerJoins()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.projects[id]
