@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"brabo.dev/runner/runner/failure"
 	"brabo.dev/runner/runner/failure/failuretest"
 )
@@ -138,6 +140,36 @@ func TestNotDefendedConfinedCommandChangesModes(t *testing.T) {
 	c := v.command(t, `test -e $V/.ssh/id && chmod 644 $V/.ssh/id && echo a`)
 	c.Bounds = v.bounds(t, false)
 	must(t, c, 0, "a\n")
+}
+
+// Needs bash, stat, readlink, tr and a kernel with Landlock, which governs none of this.
+func TestNotDefendedConfinedCommandLooksAround(t *testing.T) {
+	v := newVictim(t)
+	if err := os.Symlink("elsewhere", filepath.Join(v.home, "link")); err != nil {
+		t.Fatal(err)
+	}
+	other := osexec.Command("sleep", "60")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = other.Process.Kill()
+		_ = other.Wait()
+	}()
+	texts := map[string]string{
+		`stat -c %s $V/.ssh/id`: "7\n",
+		`readlink $V/link`:      "elsewhere\n",
+		`$ATTACK watch $V/.ssh`: "got it\n",
+		fmt.Sprintf(`tr '\0' ' ' </proc/%d/cmdline`, other.Process.Pid): "sleep 60 ",
+	}
+	if unix.Setxattr(v.home, "user.kept", []byte("kept"), 0) == nil { // the file system has some
+		texts[`$ATTACK attribute $V/.ssh/id`] = "got it\n"
+	}
+	for text, told := range texts {
+		c := v.command(t, text)
+		c.Bounds = v.bounds(t, false)
+		must(t, c, 0, told)
+	}
 }
 
 // Needs bash, renice and a kernel with Landlock, which does not govern this either.
