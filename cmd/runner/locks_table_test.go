@@ -109,6 +109,9 @@ func locks() []lock {
 		{"limits", []cut{{"exec/become_unix.go", "func (l Limits) set(", "return nil"}}, []string{
 			"exec.TestAttackCommandRaisesItsLimits",
 		}},
+		{"git's writes, within the project", []cut{{"workspace/git/links.go", "func (v *view) refuseElsewhere(", "return nil"}}, []string{
+			"workspace/git.TestAttackLinkInWhatGitWrites", "workspace/git.TestAttackGitFolderThatIsAnothersRepository",
+		}},
 		{"redaction", []cut{{"runner/redact/redact.go", "func New(", "return nil"}}, []string{
 			"runner.TestAttackEnvComesBackInNoForm",
 		}},

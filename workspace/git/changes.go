@@ -157,7 +157,7 @@ const listMost = 32 << 20
 //
 // It fails with NotARepository, GitMissing, RepositoryConfigRefused, GitFailed, Cancelled or TimedOut.
 func (g Git) Files(ctx context.Context, root string) ([]string, error) {
-	v, err := g.view(ctx, Place{Cwd: root, Roots: []string{root}})
+	v, err := g.look(ctx, Place{Cwd: root, Roots: []string{root}}, false)
 	if err != nil {
 		return nil, err
 	}

@@ -88,11 +88,14 @@ func readPlain(path string, most int64) ([]byte, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > most {
 		return nil, errors.Join(errNotPlain, err)
 	}
-	f, err := os.Open(path)
+	f, err := openPlain(path) // it may have become a pipe
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(errNotPlain, err)
+	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
 		err = errNotPlain

@@ -22,8 +22,11 @@ type view struct {
 // `branches`) and its part for one work tree (`config.worktree`) are none of them.
 var shared = []string{"objects", "refs", "packed-refs", "logs", "info", "hooks", "worktrees", "reftable", "shallow", "modules", "lfs"}
 
-// view makes the view of the repository at p. Its close has to be called.
-func (g Git) view(ctx context.Context, p Place) (*view, error) {
+// view makes the view of the repository at p, to write to. Its close has to be called.
+func (g Git) view(ctx context.Context, p Place) (*view, error) { return g.look(ctx, p, true) }
+
+// look is view, or makes one only to read.
+func (g Git) look(ctx context.Context, p Place, writes bool) (*view, error) {
 	r, err := find(p)
 	if err != nil {
 		return nil, err
@@ -33,18 +36,26 @@ func (g Git) view(ctx context.Context, p Place) (*view, error) {
 		return nil, err
 	}
 	v := &view{repository: r, g: g, folder: folder}
-	if err := v.make(ctx); err != nil {
+	admitted := func() error { return nil }
+	if writes {
+		admitted = func() error { return v.refuseElsewhere(p.Roots) }
+	}
+	if err := v.make(ctx, admitted); err != nil {
 		v.close()
 		return nil, err
 	}
 	return v, nil
 }
 
-func (v *view) make(ctx context.Context) (err error) {
+// make asks admitted once it has read the configuration, and before it changes anything.
+func (v *view) make(ctx context.Context, admitted func() error) (err error) {
 	if v.config, err = v.g.readConfig(ctx, v.repository, v.folder); err != nil {
 		return err
 	}
 	if err := refuse(v.repository, v.config); err != nil {
+		return err
+	}
+	if err := admitted(); err != nil {
 		return err
 	}
 	v.admitLFS()
