@@ -76,7 +76,7 @@ func snippetOf(agent, url, token string) (snippet, error) {
 }
 
 func writeAgent(out io.Writer, agent, project, token string, s snippet) error {
-	fmt.Fprintf(out, "agent %s of project %s\ntoken %s\n\nfor an MCP client:\n\n", shown.Text(agent), project, token)
+	fmt.Fprintf(out, "agent %s of project %s\ntoken %s\n\nfor an MCP client:\n\n", shown.Text(agent), shown.Text(project), shown.Text(token))
 	return writeIndented(out, s)
 }
 
@@ -96,7 +96,7 @@ func newAgentListCommand() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 			for _, a := range agents {
-				fmt.Fprintf(w, "%s\t%s\tby %s\n", shown.Text(a.ID), a.Project, shown.Text(a.Issuer))
+				fmt.Fprintf(w, "%s\t%s\tby %s\n", shown.Text(a.ID), shown.Text(a.Project), shown.Text(a.Issuer))
 			}
 			return orNone(cmd, w.Flush(), len(agents), "no agent yet: `runner agent add NAME` makes one")
 		},

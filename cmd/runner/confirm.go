@@ -111,7 +111,7 @@ func confirmHeld(ctx context.Context, id string, allow bool) (control.Held, erro
 
 func writeHeld(w io.Writer, held []control.Held, now time.Time) {
 	for _, h := range held {
-		fmt.Fprintf(w, "%s  %s of project %s, for %s, until %s\n", h.ID, visible(h.Event), visible(h.Project), ago(now, h.Since), h.Until.Local().Format(time.TimeOnly))
+		fmt.Fprintf(w, "%s  %s of project %s, for %s, until %s\n", visible(h.ID), visible(h.Event), visible(h.Project), ago(now, h.Since), h.Until.Local().Format(time.TimeOnly))
 		for _, line := range visibleLines(h.Text) {
 			fmt.Fprintf(w, "    %s\n", line)
 		}

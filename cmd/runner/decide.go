@@ -65,7 +65,7 @@ func noAction(all bool, project string) string {
 func writeActions(out io.Writer, actions []hub.Action) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, a := range actions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Status, shown.Text(a.ProposedBy.ID), shown.Text(a.Type), shown.Text(why(a)), gist(a))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", shown.Text(a.ID), shown.Text(string(a.Status)), shown.Text(a.ProposedBy.ID), shown.Text(a.Type), shown.Text(why(a)), gist(a))
 	}
 	return w.Flush()
 }
@@ -107,19 +107,19 @@ more, and what was written is shown; some actions can't be remembered, and are r
 				if err != nil || asJSON {
 					return orJSON(out, d, err)
 				}
-				fmt.Fprintf(out, "%s: %s\n", d.Action.ID, d.Action.Status)
+				fmt.Fprintf(out, "%s: %s\n", shown.Text(d.Action.ID), shown.Text(string(d.Action.Status)))
 				return nil
 			}
 			d, err := c.Always(cmd.Context(), args[0])
 			if err != nil || asJSON {
 				return orJSON(out, d, err)
 			}
-			fmt.Fprintf(out, "%s: %s\n", d.Action.ID, d.Action.Status)
+			fmt.Fprintf(out, "%s: %s\n", shown.Text(d.Action.ID), shown.Text(string(d.Action.Status)))
 			for _, p := range d.Patterns {
 				fmt.Fprintf(out, "written: %s\n", shown.Text(p))
 			}
 			if d.Autonomy != nil {
-				fmt.Fprintf(out, "written: agent %s may do %s without being asked\n", shown.Text(d.Autonomy.Agent), d.Autonomy.ActionType)
+				fmt.Fprintf(out, "written: agent %s may do %s without being asked\n", shown.Text(d.Autonomy.Agent), shown.Text(d.Autonomy.ActionType))
 			}
 			if !d.Written {
 				fmt.Fprintln(out, "nothing had to be written")
@@ -161,7 +161,7 @@ func newDenyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", a.ID, a.Status)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", shown.Text(a.ID), shown.Text(string(a.Status)))
 			return nil
 		},
 	}
@@ -185,7 +185,7 @@ func newCancelCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", a.ID, a.Status)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", shown.Text(a.ID), shown.Text(string(a.Status)))
 			return nil
 		},
 	}

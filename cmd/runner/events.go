@@ -150,7 +150,7 @@ func eventWriter(out io.Writer, asJSON bool) func(hub.Event) error {
 			return writeJSON(out, e)
 		}
 		_, err := fmt.Fprintf(out, "%s %6d %-28s %s %s  %s\n", e.At.Local().Format("2006-01-02 15:04:05"), e.Seq, shown.Text(e.Type),
-			e.Actor.Kind, shown.Text(e.Actor.ID), shown.Text(string(e.Payload)))
+			shown.Text(e.Actor.Kind), shown.Text(e.Actor.ID), shown.Text(string(e.Payload)))
 		return err
 	}
 }

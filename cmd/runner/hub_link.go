@@ -35,7 +35,7 @@ signs one browser in, once, and is worth nothing after some minutes. Whoever ope
 				return writeJSON(cmd.OutOrStdout(), map[string]any{"url": link, "expiresAt": expires})
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "It signs one browser in, once, until %s.\n", clock(expires))
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), link)
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), visible(link))
 			return err
 		},
 	}

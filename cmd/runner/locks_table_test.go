@@ -112,6 +112,9 @@ func locks() []lock {
 		{"git's writes, within the project", []cut{{"workspace/git/links.go", "func (v *view) refuseElsewhere(", "return nil"}}, []string{
 			"workspace/git.TestAttackLinkInWhatGitWrites", "workspace/git.TestAttackGitFolderThatIsAnothersRepository",
 		}},
+		{"what a terminal would obey", []cut{{"runner/shown/shown.go", "func Text(", "return s"}}, []string{
+			"cmd/runner.TestAttackServerThatTalksToTheTerminal",
+		}},
 		{"redaction", []cut{{"runner/redact/redact.go", "func New(", "return nil"}}, []string{
 			"runner.TestAttackEnvComesBackInNoForm",
 		}},

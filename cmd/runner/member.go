@@ -35,7 +35,7 @@ func newMemberCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), token)
+			fmt.Fprintln(cmd.OutOrStdout(), shown.Text(token))
 			return nil
 		},
 	}
@@ -74,7 +74,7 @@ func newMemberCommand() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 			for _, m := range members {
-				fmt.Fprintf(w, "%s\t%s\n", shown.Text(m.ID), m.Role)
+				fmt.Fprintf(w, "%s\t%s\n", shown.Text(m.ID), shown.Text(fmt.Sprint(m.Role)))
 			}
 			return w.Flush()
 		},
@@ -201,7 +201,7 @@ The ceilings bind whatever is set: pushes, merges and what reaches the world fro
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 			for _, r := range rows {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", shown.Text(r.Agent), r.ActionType, r.Mode)
+				fmt.Fprintf(w, "%s\t%s\t%s\n", shown.Text(r.Agent), shown.Text(r.ActionType), shown.Text(fmt.Sprint(r.Mode)))
 			}
 			return orNone(cmd, w.Flush(), len(rows), "no row of autonomy is set, so the project's rules decide")
 		},

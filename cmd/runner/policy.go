@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"brabo.dev/runner/runner/shown"
 )
 
 func newPolicyCommand() *cobra.Command {
@@ -27,16 +30,19 @@ These commands decide as the daemon and the hub do, by themselves: they run noth
 }
 
 // writeJSON writes one value as one line, operators readable.
-func writeJSON(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(value)
-}
+func writeJSON(w io.Writer, value any) error { return writeIndentedBy(w, "", value) }
 
 // writeIndented writes one value over several lines, for people to copy.
-func writeIndented(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
+func writeIndented(w io.Writer, value any) error { return writeIndentedBy(w, "  ", value) }
+
+func writeIndentedBy(w io.Writer, indent string, value any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(value); err != nil {
+		return err
+	}
+	_, err := w.Write(shown.JSON(b.Bytes())) // people look at it, too
+	return err
 }

@@ -69,7 +69,7 @@ no folder here. In mode container the hub keeps the folder itself, and no DIR is
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), p)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", p.ID, shown.Text(p.Name), shown.Text(p.Root))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", shown.Text(p.ID), shown.Text(p.Name), shown.Text(p.Root))
 			return nil
 		},
 	}
@@ -129,7 +129,7 @@ func newProjectListCommand() *cobra.Command {
 				if p.Connected {
 					state = "served"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.ID, shown.Text(p.Name), p.Mode, state, shown.Text(p.Root))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", shown.Text(p.ID), shown.Text(p.Name), shown.Text(string(p.Mode)), state, shown.Text(p.Root))
 			}
 			return orNone(cmd, w.Flush(), len(projects), "no project yet: `runner project add DIR` adds one")
 		},

@@ -89,7 +89,7 @@ func (f *proposeFlags) propose(ctx context.Context, p hub.Proposal, out, errOut 
 		return f.show(out, errOut, a)
 	}
 	if !a.Status.Final() {
-		fmt.Fprintf(errOut, "action %s is %s: %s\n", a.ID, a.Status, shown.Text(a.Reason))
+		fmt.Fprintf(errOut, "action %s is %s: %s\n", shown.Text(a.ID), shown.Text(string(a.Status)), shown.Text(a.Reason))
 		if a, err = f.await(ctx, c, a.ID); err != nil {
 			return err
 		}
@@ -117,12 +117,12 @@ func (f *proposeFlags) show(out, errOut io.Writer, a hub.Action) error {
 	if f.json {
 		return writeJSON(out, a)
 	}
-	fmt.Fprintln(out, a.ID)
+	fmt.Fprintln(out, shown.Text(a.ID))
 	if o := a.Outcome; a.Status == hub.Failed && o != nil && o.Failure != nil { // the rule let it pass, and would read as the cause
-		fmt.Fprintf(errOut, "%s: %s\n", a.Status, shown.Text(o.Failure.Error()))
+		fmt.Fprintf(errOut, "%s: %s\n", shown.Text(string(a.Status)), shown.Text(o.Failure.Error()))
 		return nil
 	}
-	fmt.Fprintf(errOut, "%s: %s (%s)\n", a.Status, shown.Text(a.Reason), a.Rule)
+	fmt.Fprintf(errOut, "%s: %s (%s)\n", shown.Text(string(a.Status)), shown.Text(a.Reason), shown.Text(string(a.Rule)))
 	if a.Status == hub.Denied {
 		return &exitError{Code: exitDenied}
 	}
@@ -164,7 +164,7 @@ func writeOutcome(out, errOut io.Writer, a hub.Action) {
 	}
 	o := a.Outcome
 	if o == nil {
-		fmt.Fprintf(errOut, "%s\n", a.Status)
+		fmt.Fprintf(errOut, "%s\n", shown.Text(string(a.Status)))
 		return
 	}
 	fmt.Fprint(out, o.Output)
@@ -174,8 +174,8 @@ func writeOutcome(out, errOut io.Writer, a hub.Action) {
 	}
 	switch {
 	case o.Failure != nil:
-		fmt.Fprintf(errOut, "%s: %s\n", a.Status, shown.Text(o.Failure.Error()))
+		fmt.Fprintf(errOut, "%s: %s\n", shown.Text(string(a.Status)), shown.Text(o.Failure.Error()))
 	case o.ExitCode != nil && *o.ExitCode != 0:
-		fmt.Fprintf(errOut, "%s: exit code %d\n", a.Status, *o.ExitCode)
+		fmt.Fprintf(errOut, "%s: exit code %d\n", shown.Text(string(a.Status)), *o.ExitCode)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,7 @@ func exitCode(err error, errOut io.Writer) int {
 		code = codeOf(f.Name)
 	}
 	if err != nil {
-		fmt.Fprintf(errOut, "runner: %v\n", err)
+		fmt.Fprintf(errOut, "runner: %s\n", strings.Join(visibleLines(err.Error()), "\n")) // a server may have had its say in it
 	}
 	return code
 }

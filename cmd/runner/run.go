@@ -67,7 +67,7 @@ func run(ctx context.Context, flags settings.RunFlags, profileAt string, errOut 
 	}
 	r := served.Run
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(errOut, "runner: warning: %s\n", warning)
+		fmt.Fprintf(errOut, "runner: warning: %s\n", visible(warning))
 	}
 	if rival := existingService(src, r); rival != nil {
 		return usageError(rival)

@@ -187,6 +187,6 @@ func newServiceStep(name, short, done string, do func(service.Manager, context.C
 // printFailures lists failures, one line each.
 func printFailures(w io.Writer, what string, failures []*failure.Failure) {
 	for _, f := range failures {
-		fmt.Fprintf(w, "runner: %s: %v\n", what, f)
+		fmt.Fprintf(w, "runner: %s: %s\n", what, visible(f.Error()))
 	}
 }

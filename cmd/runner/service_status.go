@@ -94,6 +94,6 @@ func (s serviceState) print(out, errOut io.Writer) {
 		fmt.Fprintf(out, "also installed: %s\n", other)
 	}
 	if s.Failure != nil {
-		fmt.Fprintf(errOut, "runner: %v\n", s.Failure)
+		fmt.Fprintf(errOut, "runner: %s\n", visible(s.Failure.Error()))
 	}
 }

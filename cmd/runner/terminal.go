@@ -101,7 +101,7 @@ func sizeOf(fd int) hub.TerminalSize {
 func exitLike(exit hub.TerminalExit, errOut io.Writer) error {
 	switch {
 	case exit.Signal != "":
-		fmt.Fprintf(errOut, "runner: the shell was ended by %s\n", exit.Signal)
+		fmt.Fprintf(errOut, "runner: the shell was ended by %s\n", visible(exit.Signal))
 		return &exitError{Code: signalCode(exit.Signal)}
 	case exit.ExitCode != nil && *exit.ExitCode != 0:
 		return &exitError{Code: *exit.ExitCode}

@@ -191,7 +191,7 @@ func (s standing) print(asJSON bool, out, errOut io.Writer) error {
 	if s.Linger == nil {
 		return nil
 	}
-	fmt.Fprintf(errOut, "runner: %v\n", s.Linger)
+	fmt.Fprintf(errOut, "runner: %s\n", visible(s.Linger.Error()))
 	if s.Refused {
 		return &exitError{exitFail, nil}
 	}

@@ -1,6 +1,10 @@
 package shown
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
 
 func TestWhatATerminalWouldHideIsShown(t *testing.T) {
 	for in, want := range map[string]string{
@@ -20,6 +24,23 @@ func TestWhatATerminalWouldHideIsShown(t *testing.T) {
 	} {
 		if got := Text(in); got != want {
 			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestJSONShowsTheSame(t *testing.T) {
+	for _, text := range []string{"plain", "ação 日本 😀", "\u009b2J\x7f\x1b[m", "\u202e\u00a0\u200b\ufeff", "a\ufe0f\U000e0041", "tab\tand\nline"} {
+		raw, err := json.Marshal(map[string]string{text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := JSON(raw)
+		if strings.ContainsFunc(string(got), Hidden) {
+			t.Errorf("%q hides something", got)
+		}
+		var back map[string]string
+		if err := json.Unmarshal(got, &back); err != nil || back[text] != text {
+			t.Errorf("%q means %q, %v", got, back, err)
 		}
 	}
 }
