@@ -61,7 +61,7 @@ var exitCodes = []row{
 var extensions = []row{
 	{"ack", "the server answers each result once it has stored it, and after a join sends again what it has no result for"},
 	{"deadline", "an action brings its own deadline, 1 s to 24 h from its receipt"},
-	{"decision", "an action says whether a person or a rule approved it, who or which, and when"},
+	{"decision", "an action says whether a person or a rule approved it, who or which, when, and whether for the inside of a container alone"},
 	{"cancel", "an action that was approved can be ended"},
 	{"output", "a command's output is shown while it runs; the result stays the authority"},
 	{"progress", "pulls, clones and mirrors say how far they are"},

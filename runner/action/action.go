@@ -142,6 +142,9 @@ func (f fields) decision(event string) (*Decision, *failure.Failure) {
 	if d.At.IsZero() {
 		return nil, malformed(event, "`decision.at` does not say when")
 	}
+	if d.Environment != "" && d.Environment != InContainer { // it bounds where the action may run, in a way that is not known
+		return nil, malformed(event, "`decision.environment` is %q, not %s", d.Environment, InContainer)
+	}
 	return d, nil
 }
 
